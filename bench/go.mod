@@ -1,0 +1,3 @@
+module nth/bench
+
+go 1.19

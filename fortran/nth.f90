@@ -1,0 +1,166 @@
+! Module nth: the calls of nth.h for Fortran. Installed as source, for only the compiler that wrote a module
+! file can read it: compile it with your program, e.g.
+!   gfortran $(pkg-config --variable=includedir nth)/nth/nth.f90 program.f90 $(pkg-config --libs nth)
+!
+! A thread is a type(c_ptr) to its descriptor. A root is a subroutine with bind(C) whose arguments are
+! integer(c_long) or type(c_ptr) by value; c_funloc gives its address. The calls with variable numbers of
+! arguments have no Fortran form: the ones that take arrays stand for them. nth.h says what each call does,
+! where it may be made and what it returns.
+module nth
+  use, intrinsic :: iso_c_binding, only: c_ptr, c_funptr, c_int, c_int32_t, c_long
+  implicit none
+  private :: c_ptr, c_funptr, c_int, c_int32_t, c_long
+
+  integer(c_int), parameter :: NTH_OK = 0, NTH_EINVAL = 1, NTH_ENOMEM = 2, NTH_ESTATE = 3, NTH_EBUSY = 4, &
+                               NTH_ESTALE = 5, NTH_ESYS = 6, NTH_EDEADLOCK = 7
+  integer(c_int), parameter :: NTH_POLICY_DSR = 0, NTH_POLICY_LSA = 1, NTH_POLICY_DOS = 2
+
+  ! Number of workers of the run; 0 while it is down. The library's own variable.
+  integer(c_int), bind(C, name='kthreads') :: kthreads
+
+  type, bind(C) :: nth_handle_t
+    type(c_ptr) :: thread
+    integer(c_int32_t) :: generation
+  end type
+
+  type, bind(C) :: nth_options
+    integer(c_long) :: workers, stack_size, stack_policy, bind, backlog, spin_us, guard, report_deadlock, &
+                       area_size
+  end type
+
+  type, bind(C) :: nth_counters
+    integer(c_long) :: workers, stacks, stacks_unguarded, descriptors, descriptors_free, steals, sleeps, &
+                       stack_bytes, descriptor_bytes, reserved_bytes, committed_bytes
+  end type
+
+  interface
+    ! ---- Life cycle ----
+
+    integer(c_int) function nth_options_init(options) bind(C)
+      import :: c_int, nth_options
+      type(nth_options), intent(out) :: options
+    end function
+
+    integer(c_int) function nth_init(options) bind(C)
+      import :: c_int, nth_options
+      type(nth_options), intent(in), optional :: options ! absent: defaults and environment
+    end function
+
+    integer(c_int) function nth_finalize() bind(C)
+      import :: c_int
+    end function
+
+    integer(c_int) function nth_run_v(root, narg, args) bind(C)
+      import :: c_int, c_funptr, c_long
+      type(c_funptr), value :: root
+      integer(c_int), value :: narg
+      integer(c_long), intent(in) :: args(*)
+    end function
+
+    ! ---- Threads ----
+
+    type(c_ptr) function nth_self() bind(C)
+      import :: c_ptr
+    end function
+
+    type(c_ptr) function nth_create_v(root, ndep, nsucc, succ, narg, args) bind(C)
+      import :: c_ptr, c_funptr, c_int, c_long
+      type(c_funptr), value :: root
+      integer(c_int), value :: ndep, nsucc
+      type(c_ptr), intent(in) :: succ(*)
+      integer(c_int), value :: narg
+      integer(c_long), intent(in) :: args(*)
+    end function
+
+    type(c_ptr) function nth_create_ls_v(root, ndep, succ, narg, args) bind(C)
+      import :: c_ptr, c_funptr, c_int, c_long
+      type(c_funptr), value :: root
+      integer(c_int), value :: ndep
+      type(c_ptr), value :: succ ! c_null_ptr: none
+      integer(c_int), value :: narg
+      integer(c_long), intent(in) :: args(*)
+    end function
+
+    subroutine nth_depadd(thread, n) bind(C)
+      import :: c_ptr, c_long
+      type(c_ptr), value :: thread
+      integer(c_long), value :: n
+    end subroutine
+
+    subroutine nth_to_lrq(which, thread) bind(C)
+      import :: c_int, c_ptr
+      integer(c_int), value :: which
+      type(c_ptr), value :: thread
+    end subroutine
+
+    subroutine nth_to_lrq_end(which, thread) bind(C)
+      import :: c_int, c_ptr
+      integer(c_int), value :: which
+      type(c_ptr), value :: thread
+    end subroutine
+
+    subroutine nth_block() bind(C)
+    end subroutine
+
+    integer(c_int) function nth_try_block() bind(C)
+      import :: c_int
+    end function
+
+    integer(c_int) function nth_unblock(handle) bind(C)
+      import :: c_int, nth_handle_t
+      type(nth_handle_t), value :: handle
+    end function
+
+    subroutine nth_yield() bind(C)
+    end subroutine
+
+    type(nth_handle_t) function nth_handle(thread) bind(C)
+      import :: c_ptr, nth_handle_t
+      type(c_ptr), value :: thread
+    end function
+
+    integer(c_int) function nth_alive(handle) bind(C)
+      import :: c_int, nth_handle_t
+      type(nth_handle_t), value :: handle
+    end function
+
+    subroutine nth_keep_fp(on) bind(C)
+      import :: c_int
+      integer(c_int), value :: on
+    end subroutine
+
+    ! ---- Kernel threads that are no workers ----
+
+    type(c_ptr) function nth_attach() bind(C)
+      import :: c_ptr
+    end function
+
+    integer(c_int) function nth_detach() bind(C)
+      import :: c_int
+    end function
+
+    ! ---- Queries ----
+
+    integer(c_int) function nth_workers() bind(C)
+      import :: c_int
+    end function
+
+    integer(c_int) function nth_worker() bind(C)
+      import :: c_int
+    end function
+
+    integer(c_int) function nth_stack_policy() bind(C)
+      import :: c_int
+    end function
+
+    integer(c_int) function nth_get_counters(counters) bind(C)
+      import :: c_int, nth_counters
+      type(nth_counters), intent(out) :: counters
+    end function
+
+    integer(c_long) function nth_report_blocked(fd) bind(C)
+      import :: c_int, c_long
+      integer(c_int), value :: fd
+    end function
+  end interface
+end module

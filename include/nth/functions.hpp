@@ -1,0 +1,56 @@
+// Overloads of the C calls for C++: a root may be any function pointer whose parameters and the given
+// arguments are words (integers, enumerations or pointers, at most as large as a long). Included by nth.h.
+#ifndef NTH_FUNCTIONS_HPP
+#define NTH_FUNCTIONS_HPP
+
+#include <type_traits>
+
+namespace nth {
+namespace detail {
+
+template <class T>
+long to_word(T value) noexcept {
+  static_assert(sizeof(T) <= sizeof(long), "an argument of a nano-thread is one word");
+  if constexpr (std::is_null_pointer_v<T>) {
+    return 0;
+  } else if constexpr (std::is_pointer_v<T>) {
+    return reinterpret_cast<long>(value);
+  } else {
+    static_assert(std::is_integral_v<T> || std::is_enum_v<T>,
+                  "an argument of a nano-thread is an integer, an enumeration or a pointer");
+    return static_cast<long>(value);
+  }
+}
+
+using root_function = void (*)();
+
+} // namespace detail
+} // namespace nth
+
+template <class R, class... P, class... A>
+inline nth_desc *nth_create_ls(R (*root)(P...), int ndep, nth_desc *succ, int narg, A... args) {
+  const long words[sizeof...(A) + 1] = {nth::detail::to_word(args)..., 0};
+  return nth_create_ls_v(reinterpret_cast<nth::detail::root_function>(root), ndep, succ,
+                         narg == static_cast<int>(sizeof...(A)) ? narg : -1, words);
+}
+
+template <class R, class... P, class... A>
+inline nth_status nth_run(R (*root)(P...), int narg, A... args) {
+  const long words[sizeof...(A) + 1] = {nth::detail::to_word(args)..., 0};
+  return nth_run_v(reinterpret_cast<nth::detail::root_function>(root),
+                   narg == static_cast<int>(sizeof...(A)) ? narg : -1, words);
+}
+
+// Successors, then arguments, as in the C call.
+template <class R, class... P, class... A>
+inline nth_desc *nth_create(R (*root)(P...), int ndep, int nsucc, int narg, A... rest) {
+  const long words[sizeof...(A) + 1] = {nth::detail::to_word(rest)..., 0};
+  const bool right = nsucc >= 0 && narg >= 0 && nsucc + narg == static_cast<int>(sizeof...(A));
+  nth_desc *succ[sizeof...(A) + 1];
+  for (int i = 0; right && i < nsucc; ++i)
+    succ[i] = reinterpret_cast<nth_desc *>(words[i]);
+  return nth_create_v(reinterpret_cast<nth::detail::root_function>(root), ndep, right ? nsucc : -1, succ, narg,
+                      words + (right ? nsucc : 0));
+}
+
+#endif

@@ -1,0 +1,267 @@
+/* Context switches for x86-64, System V ABI.
+ *
+ * A suspended context is one stack pointer (the thread's sp, a multiple of 16):
+ *
+ *     sp + 56   return address into the caller
+ *     sp + 48   rbp
+ *     sp + 40   rbx
+ *     sp + 32   r12
+ *     sp + 24   r13
+ *     sp + 16   r14
+ *     sp +  8   r15
+ *     sp        address to continue at
+ *
+ * so whoever resumes it needs to know one thing only: load rsp, pop, jump. A fresh context has the
+ * address of an entry below at sp, and nothing above it. The jump is not a `ret`: the return predictor
+ * would be wrong each time.
+ *
+ * The routines ask a C++ function what to continue with (rax: stack pointer, 0: impossible; rdx: the
+ * worker), leave the stack, and only then clear the worker's `busy` word at offset 0: until then no
+ * thief can see the context that was just put into the worker's private part (design.md, section 3).
+ *
+ * nth_yield ends in a jump, so that call sites that take turns are predicted by history; nth_block ends
+ * in `ret`, for it nests: a creator that waits for its threads comes back as a call does.
+ */
+
+#if defined(NTH_ASAN) || defined(NTH_TSAN)
+#define ANNOTATED 1
+#else
+#define ANNOTATED 0
+#endif
+
+        .text
+
+        .macro FUNCTION name
+        .p2align 4
+        .globl  \name
+        .type   \name, @function
+\name:
+        .cfi_startproc
+        .endm
+
+        .macro END name
+        .cfi_endproc
+        .size   \name, . - \name
+        .endm
+
+        .macro SAVE resume
+        pushq   %rbp
+        .cfi_def_cfa_offset 16
+        .cfi_offset %rbp, -16
+        pushq   %rbx
+        .cfi_def_cfa_offset 24
+        .cfi_offset %rbx, -24
+        pushq   %r12
+        .cfi_def_cfa_offset 32
+        .cfi_offset %r12, -32
+        pushq   %r13
+        .cfi_def_cfa_offset 40
+        .cfi_offset %r13, -40
+        pushq   %r14
+        .cfi_def_cfa_offset 48
+        .cfi_offset %r14, -48
+        pushq   %r15
+        .cfi_def_cfa_offset 56
+        .cfi_offset %r15, -56
+        leaq    \resume(%rip), %rax
+        pushq   %rax
+        .cfi_def_cfa_offset 64
+        .endm
+
+        .macro RESTORE
+        .cfi_def_cfa_offset 56
+        popq    %r15
+        .cfi_def_cfa_offset 48
+        .cfi_restore %r15
+        popq    %r14
+        .cfi_def_cfa_offset 40
+        .cfi_restore %r14
+        popq    %r13
+        .cfi_def_cfa_offset 32
+        .cfi_restore %r13
+        popq    %r12
+        .cfi_def_cfa_offset 24
+        .cfi_restore %r12
+        popq    %rbx
+        .cfi_def_cfa_offset 16
+        .cfi_restore %rbx
+        popq    %rbp
+        .cfi_def_cfa_offset 8
+        .cfi_restore %rbp
+        .endm
+
+        /* To the stack in rax, worker in rdx. dropped = 1: the stack that is left will not be resumed. */
+        .macro LEAVE_TO dropped
+#if ANNOTATED
+        pushq   %rax
+        pushq   %rdx
+        movq    %rax, %rdi
+        movl    $\dropped, %esi
+        call    nth_annotate_departure
+        popq    %rdx
+        popq    %rax
+#endif
+        movq    %rax, %rsp
+        movl    $0, (%rdx)
+#if ANNOTATED
+        call    nth_annotate_arrival
+#endif
+        popq    %rcx
+        jmp     *%rcx
+        .endm
+
+/* void nth_yield(void) */
+        FUNCTION nth_yield
+        SAVE    .Lyield_resume
+        movq    %rsp, %rdi
+        call    nth_pick_yield
+        LEAVE_TO 0
+.Lyield_resume:
+        RESTORE
+        popq    %rcx
+        .cfi_def_cfa_offset 0
+        .cfi_register %rip, %rcx
+        jmp     *%rcx
+        END     nth_yield
+
+/* nth_status nth_try_block(void) */
+        FUNCTION nth_try_block
+        SAVE    .Lblock_resume
+        movq    %rsp, %rdi
+        call    nth_pick_block
+        testq   %rax, %rax
+        jz      .Lblock_refused
+        LEAVE_TO 0
+.Lblock_resume:
+        RESTORE
+        xorl    %eax, %eax
+        ret
+.Lblock_refused:
+        .cfi_def_cfa_offset 64
+        .cfi_offset %rbp, -16
+        .cfi_offset %rbx, -24
+        .cfi_offset %r12, -32
+        .cfi_offset %r13, -40
+        .cfi_offset %r14, -48
+        .cfi_offset %r15, -56
+        popq    %rax
+        RESTORE
+        movl    $2, %eax                /* NTH_ENOMEM, see the static_assert in suspend.cpp */
+        ret
+        END     nth_try_block
+
+/* void nth_block(void): as above; a refusal goes to the error handler. */
+        FUNCTION nth_block
+        SAVE    .Lvoid_resume
+        movq    %rsp, %rdi
+        call    nth_pick_block
+        testq   %rax, %rax
+        jz      .Lvoid_refused
+        LEAVE_TO 0
+.Lvoid_resume:
+        RESTORE
+        ret
+.Lvoid_refused:
+        .cfi_def_cfa_offset 64
+        .cfi_offset %rbp, -16
+        .cfi_offset %rbx, -24
+        .cfi_offset %r12, -32
+        .cfi_offset %r13, -40
+        .cfi_offset %r14, -48
+        .cfi_offset %r15, -56
+        popq    %rax
+        RESTORE
+        jmp     nth_block_refused
+        END     nth_block
+
+/* void nth_make_way(void): the creator of too many threads lets them run first. */
+        .hidden nth_make_way
+        FUNCTION nth_make_way
+        SAVE    .Lway_resume
+        movq    %rsp, %rdi
+        call    nth_pick_make_way
+        LEAVE_TO 0
+.Lway_resume:
+        RESTORE
+        ret
+        END     nth_make_way
+
+/* void nth_arch_enter(void **save, void *to, worker *w): suspends the caller, its context goes to *save. */
+        .hidden nth_arch_enter
+        FUNCTION nth_arch_enter
+        SAVE    .Lenter_resume
+        movq    %rsp, (%rdi)
+        movq    %rsi, %rax
+        LEAVE_TO 0
+.Lenter_resume:
+        RESTORE
+        ret
+        END     nth_arch_enter
+
+/* void nth_arch_leave(void *to, worker *w), void nth_arch_drop(void *to, worker *w): do not return. The
+ * stack that is left is to be used again from its top (drop: it is the caller's last word on it). */
+        .hidden nth_arch_drop
+        FUNCTION nth_arch_drop
+        subq    $8, %rsp
+        .cfi_def_cfa_offset 16
+        movq    %rdi, %rax
+        movq    %rsi, %rdx
+        LEAVE_TO 1
+        END     nth_arch_drop
+
+/* Where a fresh context begins: rsp = 8 modulo 16. Backtraces end here. */
+        .hidden nth_arch_loop_entry
+        FUNCTION nth_arch_loop_entry
+        .cfi_undefined %rip
+        pushq   $0
+        .cfi_adjust_cfa_offset 8
+        xorl    %ebp, %ebp
+        call    nth_loop_main
+        ud2
+        END     nth_arch_loop_entry
+
+        .hidden nth_arch_thread_entry
+        FUNCTION nth_arch_thread_entry
+        .cfi_undefined %rip
+        pushq   $0
+        .cfi_adjust_cfa_offset 8
+        xorl    %ebp, %ebp
+        call    nth_thread_main
+        ud2
+        END     nth_arch_thread_entry
+
+/* void nth_arch_call_words(void (*root)(), long n, const long *words): root(words[0], …, words[n - 1]). */
+        .hidden nth_arch_call_words
+        FUNCTION nth_arch_call_words
+        pushq   %rbp
+        .cfi_def_cfa_offset 16
+        .cfi_offset %rbp, -16
+        movq    %rsp, %rbp
+        .cfi_def_cfa_register %rbp
+        movq    %rdi, %rax
+        movq    %rdx, %r10
+        movq    %rsi, %r11
+        subq    $6, %r11                /* words that go to the stack */
+        jle     2f
+        movq    %r11, %rcx              /* an even number of them keeps rsp a multiple of 16 */
+        andq    $1, %rcx
+        shlq    $3, %rcx
+        subq    %rcx, %rsp
+1:      pushq   40(%r10, %r11, 8)       /* words[5 + r11]: last word first */
+        decq    %r11
+        jnz     1b
+2:      movq    (%r10), %rdi            /* at least six words can be read, see run_spilled */
+        movq    8(%r10), %rsi
+        movq    16(%r10), %rdx
+        movq    24(%r10), %rcx
+        movq    32(%r10), %r8
+        movq    40(%r10), %r9
+        movq    %rax, %r11
+        xorl    %eax, %eax
+        call    *%r11
+        leave
+        .cfi_def_cfa %rsp, 8
+        ret
+        END     nth_arch_call_words
+
+        .section .note.GNU-stack, "", @progbits

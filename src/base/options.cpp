@@ -1,0 +1,190 @@
+#include "base/options.hpp"
+
+#include "base/error.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace nth::detail {
+
+namespace {
+
+constexpr long K = 1L << 10;
+constexpr long G = 1L << 30;
+constexpr long T = 1L << 40;
+
+constexpr const char *policy_words[] = {"dsr", "lsa", "dos"};
+static_assert(NTH_POLICY_DSR == 0 && NTH_POLICY_LSA == 1 && NTH_POLICY_DOS == 2);
+
+constexpr option_row rows[] = {
+    {"NTH_WORKERS", &nth_options::workers, option_kind::number, 0, 0, NTH_MAX_WORKERS,
+     "kernel threads that run nano-threads; 0: one for each core that the process may use"},
+    {"NTH_STACK_SIZE", &nth_options::stack_size, option_kind::size, 64 * K, 16 * K, largest_stack_size,
+     "bytes of a thread's stack"},
+    {"NTH_STACK_POLICY", &nth_options::stack_policy, option_kind::policy, NTH_POLICY_DSR, NTH_POLICY_DSR,
+     NTH_POLICY_DOS,
+     "where a thread's stack comes from: direct stack reuse, lazy stack allocation, descriptor on stack"},
+    {"NTH_BIND", &nth_options::bind, option_kind::flag, 1, 0, 1, "1: each worker is pinned to a core"},
+    {"NTH_BACKLOG", &nth_options::backlog, option_kind::number, 0, 0, T,
+     "waiting threads of a worker above which a creator makes way; 0: no bound"},
+    {"NTH_SPIN_US", &nth_options::spin_us, option_kind::number, 50, 0, 1'000'000,
+     "microseconds that an idle worker looks for work before it sleeps"},
+    {"NTH_GUARD", &nth_options::guard, option_kind::flag, 1, 0, 1,
+     "1: a guard page lies below each stack of 16 KiB and more"},
+    {"NTH_REPORT_DEADLOCK", &nth_options::report_deadlock, option_kind::flag, 0, 0, 1,
+     "1: blocked threads are reported when nothing is left to run"},
+    {"NTH_AREA_SIZE", &nth_options::area_size, option_kind::size, 16 * T, G, 64 * T,
+     "bytes of address space to reserve; halved until the kernel agrees, so it may be less under limits on "
+     "address space, ThreadSanitizer, Valgrind and emulators"},
+};
+
+bool is_power_of_two(long value) noexcept { return value > 0 && (value & (value - 1)) == 0; }
+
+bool accepts(const option_row &row, long value) noexcept {
+  return value >= row.lowest && value <= row.highest &&
+         (row.kind != option_kind::size || is_power_of_two(value));
+}
+
+int unit_shift(char unit) noexcept {
+  switch (unit) {
+  case 'K':
+  case 'k':
+    return 10;
+  case 'M':
+  case 'm':
+    return 20;
+  case 'G':
+  case 'g':
+    return 30;
+  case 'T':
+  case 't':
+    return 40;
+  default:
+    return 0;
+  }
+}
+
+// Reads what the environment says; false: not the whole text is a value that the row accepts.
+bool parse(const option_row &row, const char *text, long &value) noexcept {
+  if (row.kind == option_kind::policy) {
+    for (long word = 0; word <= row.highest; ++word) {
+      if (std::strcmp(text, policy_words[word]) == 0) {
+        value = word;
+        return true;
+      }
+    }
+    return false;
+  }
+  if (text[0] < '0' || text[0] > '9') // strtol would accept blanks and signs
+    return false;
+  char *end;
+  errno = 0;
+  long number = std::strtol(text, &end, 10);
+  if (errno != 0)
+    return false;
+  if (row.kind == option_kind::size) {
+    if (const int shift = unit_shift(*end)) {
+      if (number > row.highest >> shift)
+        return false;
+      number <<= shift;
+      ++end;
+    }
+  }
+  if (*end != '\0' || !accepts(row, number))
+    return false;
+  value = number;
+  return true;
+}
+
+// NTH_STACK_SIZE is the field stack_size.
+void field_name(const option_row &row, char (&buffer)[option_text_size]) noexcept {
+  std::size_t length = 0;
+  for (const char *c = row.name + std::strlen("NTH_"); *c != '\0' && length + 1 < sizeof buffer; ++c)
+    buffer[length++] = *c >= 'A' && *c <= 'Z' ? static_cast<char>(*c - 'A' + 'a') : *c;
+  buffer[length] = '\0';
+}
+
+} // namespace
+
+const option_row *option_table(int &count) noexcept {
+  count = static_cast<int>(sizeof rows / sizeof rows[0]);
+  return rows;
+}
+
+const char *option_value(const option_row &row, long value, char (&buffer)[option_text_size]) noexcept {
+  static constexpr char units[] = {'\0', 'K', 'M', 'G', 'T', '\0'}; // none is written as an empty string
+  if (row.kind == option_kind::policy && value >= row.lowest && value <= row.highest) {
+    std::snprintf(buffer, sizeof buffer, "%s", policy_words[value]);
+    return buffer;
+  }
+  int unit = 0;
+  while (row.kind == option_kind::size && unit < 4 && value != 0 && value % 1024 == 0) {
+    value /= 1024;
+    ++unit;
+  }
+  std::snprintf(buffer, sizeof buffer, "%ld%.1s", value, units + unit);
+  return buffer;
+}
+
+const char *option_range(const option_row &row, char (&buffer)[option_text_size]) noexcept {
+  if (row.kind == option_kind::policy) {
+    std::snprintf(buffer, sizeof buffer, "%s, %s, %s", policy_words[0], policy_words[1], policy_words[2]);
+    return buffer;
+  }
+  char low[option_text_size], high[option_text_size];
+  std::snprintf(buffer, sizeof buffer, "%.30s..%.30s%s", option_value(row, row.lowest, low),
+                option_value(row, row.highest, high),
+                row.kind == option_kind::size ? ", a power of two" : "");
+  return buffer;
+}
+
+nth_status read_options(nth_options &options) noexcept {
+  nth_status status = NTH_OK;
+  for (const option_row &row : rows) {
+    options.*row.field = row.standard;
+    const char *text = std::getenv(row.name);
+    if (text == nullptr || parse(row, text, options.*row.field) || status != NTH_OK)
+      continue; // of several wrong ones the first is named
+    char range[option_text_size], standard[option_text_size];
+    status = fail(NTH_EINVAL, "%s is \"%.100s\": accepted is %s; the default %s is used", row.name, text,
+                  option_range(row, range), option_value(row, row.standard, standard));
+  }
+  return status;
+}
+
+nth_status check_options(const nth_options &options) noexcept {
+  for (const option_row &row : rows) {
+    const long value = options.*row.field;
+    if (accepts(row, value))
+      continue;
+    char field[option_text_size], range[option_text_size];
+    field_name(row, field);
+    return fail(NTH_EINVAL, "nth_options.%s (%s) is %ld: accepted is %s", field, row.name, value,
+                option_range(row, range));
+  }
+  return NTH_OK;
+}
+
+void print_options(int fd) noexcept {
+  for (const option_row &row : rows) {
+    char standard[option_text_size], range[option_text_size];
+    dprintf(fd, "%-19s  default %-5s  %-24s  %s\n", row.name, option_value(row, row.standard, standard),
+            option_range(row, range), row.text);
+  }
+}
+
+} // namespace nth::detail
+
+extern "C" {
+
+nth_status nth_options_init(nth_options *options) {
+  if (options == nullptr)
+    return nth::detail::fail(NTH_EINVAL, "nth_options_init: options is NULL");
+  return nth::detail::read_options(*options);
+}
+
+void nth_options_print(int fd) { nth::detail::print_options(fd); }
+
+} // extern "C"

@@ -1,0 +1,88 @@
+// Questions: who runs here, what has been allocated, what is blocked.
+#include "base/error.hpp"
+#include "thread/create.hpp"
+#include "thread/runtime.hpp"
+
+#include <cstdio>
+#include <unistd.h>
+
+using namespace nth::detail;
+
+extern "C" NTH_API nth_desc *nth_self(void) { return self(); }
+
+extern "C" NTH_API int nth_workers(void) { return kthreads; }
+
+extern "C" NTH_API int nth_worker(void) {
+  const worker *w = current_worker();
+  return w == nullptr ? -1 : w->id;
+}
+
+extern "C" NTH_API nth_policy nth_stack_policy(void) { return the_runtime.policy; }
+
+extern "C" NTH_API nth_handle_t nth_handle(nth_desc *d) {
+  return d == nullptr ? nth_handle_t{nullptr, 0} : nth_handle_t{d, generation_of(d)};
+}
+
+extern "C" NTH_API int nth_alive(nth_handle_t handle) {
+  if (handle.thread == nullptr || kthreads == 0)
+    return 0;
+  const dep_word word = __atomic_load_n(word_of(handle.thread), __ATOMIC_ACQUIRE);
+  return generation_in(word) == handle.generation && state_in(word) != thread_state::free ? 1 : 0;
+}
+
+extern "C" NTH_API nth_status nth_get_counters(nth_counters *counters) {
+  if (counters == nullptr)
+    return fail(NTH_EINVAL, "nth_get_counters: NULL");
+  runtime &rt = the_runtime;
+  if (!rt.up.load(std::memory_order_acquire))
+    return fail(NTH_ESTATE, "nth_get_counters: the run-time is not up");
+  *counters = {};
+  counters->workers = rt.workers;
+  counters->stacks = the_stacks.allocated();
+  counters->stacks_unguarded = the_stacks.unguarded();
+  counters->descriptors = count_descriptors();
+  long live = 0;
+  for_each_live([](nth_desc *, void *sum) noexcept { ++*static_cast<long *>(sum); }, &live);
+  counters->descriptors_free = counters->descriptors - live;
+  for (int i = 0; i < rt.workers; ++i) {
+    counters->steals += __atomic_load_n(&rt.at(i)->stat_steals, __ATOMIC_RELAXED);
+    counters->sleeps += __atomic_load_n(&rt.at(i)->stat_sleeps, __ATOMIC_RELAXED);
+  }
+  counters->stack_bytes = static_cast<long>(the_stacks.size());
+  counters->descriptor_bytes = sizeof(nth_desc);
+  counters->reserved_bytes = static_cast<long>(the_area.size);
+  counters->committed_bytes = static_cast<long>(the_area.committed());
+  return NTH_OK;
+}
+
+extern "C" NTH_API long nth_report_blocked(int fd) {
+  if (!the_runtime.up.load(std::memory_order_acquire))
+    return 0;
+  struct report {
+    int fd;
+    long count;
+  } r{fd, 0};
+  for_each_live(
+      [](nth_desc *d, void *context) noexcept {
+        auto *to = static_cast<report *>(context);
+        const thread_state s = state_of(d);
+        const std::uint32_t n = dependencies(d);
+        if (s != thread_state::blocked && !(s == thread_state::created && n != 0))
+          return;
+        ++to->count;
+        char name[200];
+        char line[320];
+        describe_function(reinterpret_cast<const void *>(d->root), name, sizeof name);
+        const char *what = s == thread_state::created ? "has not started" : "is blocked";
+        const int length =
+            (n & dep_waiting) != 0
+                ? std::snprintf(line, sizeof line, "nth: thread %p, root %s, %s: waits for nth_unblock\n",
+                                static_cast<void *>(d), name, what)
+                : std::snprintf(line, sizeof line, "nth: thread %p, root %s, %s: %u dependencies are left\n",
+                                static_cast<void *>(d), name, what, n & dep_count);
+        if (length > 0 && write(to->fd, line, static_cast<std::size_t>(length)) < 0)
+          return; // a report that nobody can read changes nothing else
+      },
+      &r);
+  return r.count;
+}

@@ -1,0 +1,69 @@
+// Where threads run: the scheduler loop, one template over the three stack policies (paper 000).
+//
+//   dsr  the loop runs on a stack of the area and *calls* the root of the next thread on it; a thread
+//        that blocks keeps that stack, and the worker enters a fresh loop on another one:
+//        stacks in use = workers + blocked threads
+//   lsa  the loop has a stack of its own; each thread gets one at dispatch and returns it when it ends
+//   dos  the same, but a thread brings its stack along since its creation
+#pragma once
+
+#include "arch/arch.hpp"
+#include "thread/runtime.hpp"
+#include "thread/worker.hpp"
+
+namespace nth::detail {
+
+// What a suspending routine in switch.S continues with.
+struct switch_target {
+  void *sp; // null: impossible, nothing was changed
+  worker *w;
+};
+
+struct dsr_policy {
+  static constexpr bool calls_roots = true;
+};
+struct lsa_policy {
+  static constexpr bool calls_roots = false;
+};
+struct dos_policy {
+  static constexpr bool calls_roots = false;
+};
+
+// The context in which worker w's loop begins on `stack`.
+void *loop_context(stack_top *stack) noexcept;
+// The first one, for a worker that has just started; it does not come back before the run ends.
+void enter_first_loop(worker *w, stack_top *stack) noexcept;
+
+// A stack from the worker's list, the pool, or new memory.
+stack_top *take_stack(worker *w) noexcept;
+void give_stack(worker *w, stack_top *stack) noexcept;
+
+// ---- What a suspended thread keeps besides its registers (in its descriptor) ----
+
+inline void save_rest(worker *w, nth_desc *d, void *sp) noexcept {
+  d->args[saved_sp] = reinterpret_cast<long>(sp);
+  d->args[saved_caught] = reinterpret_cast<long>(w->eh->caught);
+  d->args[saved_errno] = static_cast<long>(static_cast<std::uint64_t>(w->eh->uncaught) << 32 |
+                                           static_cast<std::uint32_t>(*w->errno_place));
+  if ((d->flags & flag_keep_fp) != 0) [[unlikely]] {
+    const arch::fp_control c = arch::read_fp();
+    d->args[saved_fp] = static_cast<long>(static_cast<std::uint64_t>(c.x87) << 32 | c.mxcsr);
+    arch::write_fp(arch::standard_fp);
+  }
+}
+
+inline void *restore_rest(worker *w, const nth_desc *d) noexcept {
+  w->eh->caught = reinterpret_cast<void *>(d->args[saved_caught]);
+  const auto both = static_cast<std::uint64_t>(d->args[saved_errno]);
+  w->eh->uncaught = static_cast<unsigned int>(both >> 32);
+  *w->errno_place = static_cast<int>(static_cast<std::uint32_t>(both));
+  if ((d->flags & flag_keep_fp) != 0) [[unlikely]] {
+    const auto fp = static_cast<std::uint64_t>(d->args[saved_fp]);
+    arch::write_fp({static_cast<std::uint32_t>(fp), static_cast<std::uint16_t>(fp >> 32)});
+  }
+  return reinterpret_cast<void *>(d->args[saved_sp]);
+}
+
+inline bool is_fresh(const nth_desc *d) noexcept { return state_of(d) == thread_state::ready_fresh; }
+
+} // namespace nth::detail

@@ -1,0 +1,207 @@
+// Workers without work: they search for a while, then sleep in the kernel. An idle process uses no CPU.
+//
+// Argument, no lost wake-up. A worker that goes to sleep (1) says so (asleep, sleepers), (2) stops being
+// counted as searching, (3) poisons and asks all others, (4) passes a barrier, (5) looks everywhere once
+// more. Work that appears before (5) at a place is found there. Work that appears after (4) in a private
+// part meets the poison (leave_sharing); in an inbox, by a sequentially consistent CAS after which the
+// sender reads asleep and sleepers (wake_after_send). A waker that relies on a searching worker read
+// `searching` before (2), hence published before (5). Guarded by test/api/work_conserving_test.cpp.
+#include "base/error.hpp"
+#include "os/os.hpp"
+#include "thread/create.hpp"
+#include "thread/ready.hpp"
+#include "thread/runtime.hpp"
+
+namespace nth::detail {
+
+namespace {
+
+constexpr std::uint64_t first_patience_ns = 800; // what an owner between two threads needs to answer
+constexpr std::uint64_t longest_pause_ns = 8000;
+
+spinlock sleep_lock; // one worker at a time goes through the last look, for it asks all others
+
+bool wake(worker *v) noexcept {
+  if (v->asleep.load(std::memory_order_relaxed) == 0 || v->asleep.exchange(0, std::memory_order_seq_cst) == 0)
+    return false;
+  // Counted on its behalf, so that further pushes do not wake further workers meanwhile.
+  the_runtime.searching.fetch_add(1, std::memory_order_seq_cst);
+  the_runtime.sleepers.fetch_sub(1, std::memory_order_seq_cst);
+  os::futex_wake(reinterpret_cast<std::uint32_t *>(&v->asleep), 1);
+  return true;
+}
+
+std::uint64_t next_random(worker *w) noexcept { // xorshift64 (Marsaglia 2003)
+  std::uint64_t x = w->random;
+  x ^= x << 13;
+  x ^= x >> 7;
+  x ^= x << 17;
+  return w->random = x;
+}
+
+bool something_public(const worker *v) noexcept {
+  return v->inbox.load(std::memory_order_seq_cst) != nullptr || v->front_ring.length() > 0 ||
+         v->back_ring.length() > 0;
+}
+
+// True: nothing is ready anywhere, as far as this worker can tell.
+bool last_look(worker *w) noexcept {
+  runtime &rt = the_runtime;
+  for (int i = 0; i < rt.workers; ++i) {
+    if (i == w->id)
+      continue;
+    std::atomic<std::uint32_t> &request = rt.at(i)->request;
+    std::uint32_t r = request.fetch_or(request_poison, std::memory_order_seq_cst) | request_poison;
+    if ((r & request_mask) == request_idle)
+      request.compare_exchange_strong(r, r | request_asked, std::memory_order_seq_cst);
+  }
+  if (one_sided_barrier)
+    os::barrier_all();
+  for (int i = 0; i < rt.workers; ++i) {
+    worker *v = rt.at(i);
+    if (something_public(v))
+      return false;
+    if (v != w && look_into(w, v) != look::nothing)
+      return false;
+  }
+  return !rt.stopping.load(std::memory_order_seq_cst);
+}
+
+void report_deadlock() noexcept {
+  struct tally {
+    long blocked;
+    char text[400];
+    std::size_t used;
+  } t{0, {}, 0};
+  for_each_live(
+      [](nth_desc *d, void *context) noexcept {
+        auto *sum = static_cast<tally *>(context);
+        if (state_of(d) != thread_state::blocked)
+          return;
+        ++sum->blocked;
+        if (sum->blocked > 8 || sum->used + 100 > sizeof sum->text)
+          return;
+        char name[80];
+        describe_function(reinterpret_cast<void *>(d->root), name, sizeof name);
+        for (const char *c = " "; *c != 0; ++c)
+          sum->text[sum->used++] = *c;
+        for (const char *c = name; *c != 0; ++c)
+          sum->text[sum->used++] = *c;
+      },
+      &t);
+  if (t.blocked == 0)
+    return;
+  t.text[t.used] = 0;
+  misuse(NTH_EDEADLOCK,
+         "deadlock: every worker is idle and %ld threads are blocked; roots of the first:%s. Call "
+         "nth_report_blocked for all of them",
+         t.blocked, t.text);
+}
+
+// Returns when the worker was woken, or at once when there may be work.
+void sleep(worker *w) noexcept {
+  runtime &rt = the_runtime;
+  sleep_lock.lock();
+  w->asleep.store(1, std::memory_order_seq_cst);
+  rt.sleepers.fetch_add(1, std::memory_order_seq_cst);
+  rt.searching.fetch_sub(1, std::memory_order_seq_cst);
+  if (!last_look(w)) {
+    sleep_lock.unlock();
+    if (w->asleep.exchange(0, std::memory_order_seq_cst) == 1) { // else a waker has done the accounts
+      rt.searching.fetch_add(1, std::memory_order_seq_cst);
+      rt.sleepers.fetch_sub(1, std::memory_order_seq_cst);
+    }
+    return;
+  }
+  const bool all = rt.sleepers.load(std::memory_order_seq_cst) == rt.workers;
+  sleep_lock.unlock();
+  if (all && rt.report_deadlock)
+    report_deadlock();
+  ++w->stat_sleeps;
+  while (w->asleep.load(std::memory_order_acquire) == 1)
+    os::futex_wait(reinterpret_cast<std::uint32_t *>(&w->asleep), 1);
+}
+
+void pause_ns(worker *w, std::uint64_t duration) noexcept {
+  const std::uint64_t until = os::now_ns() + duration;
+  do {
+    for (int i = 0; i < 16 && w->inbox.load(std::memory_order_relaxed) == nullptr; ++i)
+      os::pause();
+  } while (os::now_ns() < until && w->inbox.load(std::memory_order_relaxed) == nullptr);
+}
+
+bool search_others(worker *w) noexcept {
+  runtime &rt = the_runtime;
+  const int n = rt.workers;
+  const auto start = static_cast<int>(next_random(w) % static_cast<std::uint64_t>(n));
+  for (int i = 0; i < n; ++i) {
+    worker *v = rt.at((start + i) % n);
+    if (v != w && steal(w, v))
+      return true;
+  }
+  for (int i = 0; i < n; ++i) {
+    worker *v = rt.at((start + i) % n);
+    if (v != w && v->active.load(std::memory_order_relaxed) != 0 && steal_private(w, v, first_patience_ns))
+      return true;
+  }
+  return false;
+}
+
+} // namespace
+
+void wake_one(worker *prefer) noexcept {
+  runtime &rt = the_runtime;
+  if (rt.sleepers.load(std::memory_order_seq_cst) == 0)
+    return;
+  if (prefer != nullptr && wake(prefer))
+    return;
+  for (int i = 0; i < rt.workers; ++i) {
+    if (wake(rt.at(i)))
+      return;
+  }
+}
+
+void wake_after_send(worker *to) noexcept {
+  runtime &rt = the_runtime;
+  if (rt.sleepers.load(std::memory_order_seq_cst) == 0)
+    return;
+  if (wake(to))
+    return;
+  // `to` is awake but may be busy for long; a searching worker would empty its inbox.
+  if (rt.searching.load(std::memory_order_seq_cst) == 0)
+    wake_one(nullptr);
+}
+
+nth_desc *next_or_idle(worker *w) noexcept {
+  runtime &rt = the_runtime;
+  send_returns(w);
+  w->active.store(0, std::memory_order_relaxed);
+  rt.searching.fetch_add(1, std::memory_order_seq_cst);
+  nth_desc *d = nullptr;
+  std::uint64_t idle_since = os::now_ns();
+  std::uint64_t pause = 500;
+  for (;;) {
+    enter(w);
+    d = pop(w);
+    leave(w);
+    if (d != nullptr || rt.stopping.load(std::memory_order_relaxed))
+      break;
+    if (search_others(w))
+      continue;
+    if (os::now_ns() - idle_since >= rt.spin_ns) {
+      sleep(w);
+      idle_since = os::now_ns();
+      pause = 500;
+      continue;
+    }
+    pause_ns(w, pause);
+    pause = pause < longest_pause_ns ? pause * 2 : longest_pause_ns;
+  }
+  w->active.store(1, std::memory_order_relaxed);
+  // Go on with the search by proxy: what was found may be the first of many.
+  if (rt.searching.fetch_sub(1, std::memory_order_seq_cst) == 1 && d != nullptr)
+    wake_one(nullptr);
+  return d;
+}
+
+} // namespace nth::detail

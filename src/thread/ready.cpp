@@ -1,0 +1,256 @@
+#include "thread/ready.hpp"
+
+#include "os/os.hpp"
+#include "thread/runtime.hpp"
+
+namespace nth::detail {
+
+// ---- Blocks ------------------------------------------------------------------------------------------
+
+block *take_block(worker *w) noexcept {
+  if (w->empties.head == nullptr && !the_blocks.refill(w->empties, w->id)) [[unlikely]]
+    return nullptr;
+  return w->empties.pop();
+}
+
+void give_block(worker *w, block *b) noexcept {
+  w->empties.push(b);
+  if (w->empties.count > block_pool::list_bound) [[unlikely]]
+    the_blocks.trim(w->empties);
+}
+
+// A ring that is full grows; old arrays stay until the run ends (their sum is less than the newest).
+bool push_ring(worker *w, block_ring<block> &ring, block *b) noexcept {
+  if (ring.push(b)) [[likely]]
+    return true;
+  const std::int64_t capacity = ring.capacity() == 0 ? 256 : ring.capacity() * 2;
+  std::size_t one = 1;
+  std::size_t bytes = block_ring<block>::array_bytes(capacity);
+  bytes = (bytes + 63) / 64 * 64;
+  void *memory = the_area.carve(region::arrays, w->id, bytes, one);
+  if (memory == nullptr)
+    return false;
+  ring.grow(memory, capacity);
+  return ring.push(b);
+}
+
+namespace {
+
+// Closes a window: its block now carries its bounds.
+block *close(window &w) noexcept {
+  block *b = w.b;
+  b->lo = w.lo;
+  b->hi = w.hi;
+  return b;
+}
+
+void push_ring_or_spare(worker *w, block_ring<block> &ring, block *b) noexcept {
+  if (!push_ring(w, ring, b)) [[unlikely]] {
+    b->next = w->own.spare_blocks;
+    w->own.spare_blocks = b;
+  }
+}
+
+void push_spare(worker *w, nth_desc *d) noexcept {
+  d->next = w->own.spare;
+  w->own.spare = d;
+}
+
+void open_front(worker *w, block *b) noexcept {
+  window &f = w->own.front;
+  if (f.b != nullptr)
+    give_block(w, f.b);
+  f = {b, b->lo, b->hi};
+  // What the first dispatches of this block need; the block beneath is looked at one block ahead.
+  for (std::uint32_t i = 0; i < prefetch_distance; ++i)
+    __builtin_prefetch(b->slot[(b->lo + i) % block_size], 1);
+  if (block *beneath = w->front_ring.peek()) {
+    for (std::uint32_t i = 0; i < sizeof(block); i += 64)
+      __builtin_prefetch(reinterpret_cast<char *>(beneath) + i, 1);
+  }
+}
+
+} // namespace
+
+// ---- Pushing -------------------------------------------------------------------------------------------
+
+void push_front_slow(worker *w, nth_desc *d) noexcept {
+  window &f = w->own.front;
+  if (f.b != nullptr && f.empty()) {
+    f.lo = f.hi = block_size;
+  } else {
+    block *fresh = take_block(w);
+    if (fresh == nullptr)
+      return push_spare(w, d);
+    if (f.b != nullptr)
+      push_ring_or_spare(w, w->front_ring, close(f));
+    f = {fresh, block_size, block_size};
+  }
+  f.b->slot[--f.lo] = d;
+}
+
+void push_back_slow(worker *w, nth_desc *d) noexcept {
+  window &b = w->own.back;
+  if (b.b != nullptr && b.empty()) {
+    b.lo = b.hi = 0;
+  } else {
+    block *fresh = take_block(w);
+    if (fresh == nullptr)
+      return push_spare(w, d);
+    if (b.b != nullptr)
+      push_ring_or_spare(w, w->back_ring, close(b));
+    b = {fresh, 0, 0};
+  }
+  b.b->slot[b.hi++] = d;
+}
+
+void accept_block(worker *w, block *b) noexcept {
+  window &f = w->own.front;
+  window &k = w->own.back;
+  const std::uint32_t n = b->hi - b->lo;
+  if (b->end == queue_end::front) {
+    if (f.b != nullptr && !f.empty()) {
+      if (n <= f.lo) { // few: they join the open block
+        for (std::uint32_t i = b->hi; i > b->lo; --i)
+          f.b->slot[--f.lo] = b->slot[i - 1];
+        return give_block(w, b);
+      }
+      push_ring_or_spare(w, w->front_ring, close(f));
+      f.b = nullptr;
+    }
+    return open_front(w, b);
+  }
+  if (k.b != nullptr && !k.empty()) {
+    if (n <= block_size - k.hi) {
+      for (std::uint32_t i = b->lo; i < b->hi; ++i)
+        k.b->slot[k.hi++] = b->slot[i];
+      return give_block(w, b);
+    }
+    push_ring_or_spare(w, w->back_ring, close(k));
+    k.b = nullptr;
+  }
+  if (k.b != nullptr)
+    give_block(w, k.b);
+  k = {b, b->lo, b->hi};
+}
+
+void accept_inbox(worker *w) noexcept {
+  if (w->inbox.load(std::memory_order_relaxed) == nullptr)
+    return;
+  block *youngest = w->inbox.exchange(nullptr, std::memory_order_acquire);
+  block *oldest = nullptr; // arrival order, so that later ones come to lie further out
+  while (youngest != nullptr) {
+    block *next = youngest->next;
+    youngest->next = oldest;
+    oldest = youngest;
+    youngest = next;
+  }
+  while (oldest != nullptr) {
+    block *next = oldest->next;
+    accept_block(w, oldest);
+    oldest = next;
+  }
+}
+
+// ---- Popping -------------------------------------------------------------------------------------------
+
+nth_desc *pop_slow(worker *w) noexcept {
+  w->tick = inbox_period;
+  post_ended(w);
+  flush_outgoing(w);
+  accept_inbox(w);
+  window &f = w->own.front;
+  if (f.empty()) {
+    if (block *b = w->front_ring.pop()) {
+      open_front(w, b);
+    } else if (block *s = w->own.spare_blocks) {
+      w->own.spare_blocks = s->next;
+      open_front(w, s);
+    } else if (nth_desc *d = w->own.spare) {
+      w->own.spare = d->next;
+      return d;
+    } else {
+      block *old = nullptr;
+      // Another worker may win the race for one block; more may lie behind it.
+      while (w->back_ring.length() > 0 && (old = w->back_ring.steal()) == nullptr)
+        os::pause();
+      if (old != nullptr) {
+        open_front(w, old);
+      } else if (!w->own.back.empty()) {
+        const window back = w->own.back;
+        w->own.back = f;
+        w->own.back.lo = w->own.back.hi = 0;
+        f = back;
+      } else {
+        return nullptr;
+      }
+    }
+  }
+  return f.b->slot[f.lo++];
+}
+
+bool any_ready(const worker *w) noexcept {
+  const private_part &p = w->own;
+  return !p.front.empty() || !p.back.empty() || p.outgoing_count != 0 || p.spare != nullptr ||
+         p.spare_blocks != nullptr;
+}
+
+long ready_blocks(const worker *w) noexcept {
+  return static_cast<long>(w->front_ring.length() + w->back_ring.length());
+}
+
+// ---- To other workers ------------------------------------------------------------------------------------
+
+void send_block(worker *to, block *b) noexcept {
+  // Push only, and taken as a whole: no ABA. Release: the taker sees the members.
+  block *head = to->inbox.load(std::memory_order_relaxed);
+  do
+    b->next = head;
+  while (!to->inbox.compare_exchange_weak(head, b, std::memory_order_seq_cst, std::memory_order_relaxed));
+}
+
+namespace {
+
+void send_window(window &o, worker *to) noexcept {
+  send_block(to, close(o));
+  o = {};
+  wake_after_send(to);
+}
+
+} // namespace
+
+void push_outgoing(worker *w, int to, nth_desc *d, queue_end end) noexcept {
+  window &o = w->own.outgoing[to];
+  if (o.b != nullptr && o.b->end != end) [[unlikely]] {
+    --w->own.outgoing_count;
+    send_window(o, the_runtime.at(to));
+  }
+  if (o.b == nullptr) {
+    block *fresh = take_block(w);
+    if (fresh == nullptr) [[unlikely]]
+      return push_spare(w, d); // runs here: better than not at all
+    fresh->end = end;
+    o = end == queue_end::front ? window{fresh, block_size, block_size} : window{fresh, 0, 0};
+    ++w->own.outgoing_count;
+  }
+  if (end == queue_end::front)
+    o.b->slot[--o.lo] = d;
+  else
+    o.b->slot[o.hi++] = d;
+  if (o.hi - o.lo == block_size) {
+    --w->own.outgoing_count;
+    send_window(o, the_runtime.at(to));
+  }
+}
+
+void flush_outgoing(worker *w) noexcept {
+  for (int to = 0; w->own.outgoing_count > 0; ++to) {
+    window &o = w->own.outgoing[to];
+    if (o.b != nullptr) {
+      --w->own.outgoing_count;
+      send_window(o, the_runtime.at(to));
+    }
+  }
+}
+
+} // namespace nth::detail

@@ -1,0 +1,74 @@
+// The ready queue's owner side: pushing, popping, closing blocks. Every function here is called with the
+// private part of `w` entered (worker.hpp), but for those marked otherwise.
+#pragma once
+
+#include "thread/worker.hpp"
+
+namespace nth::detail {
+
+// ---- slow paths (ready.cpp) ----
+void push_front_slow(worker *w, nth_desc *d) noexcept;
+void push_back_slow(worker *w, nth_desc *d) noexcept;
+nth_desc *pop_slow(worker *w) noexcept;
+void push_outgoing(worker *w, int to, nth_desc *d, queue_end end) noexcept;
+void flush_outgoing(worker *w) noexcept;
+void accept_inbox(worker *w) noexcept;
+// A block that holds members [lo, hi) joins this worker's queue at the end that it names.
+void accept_block(worker *w, block *b) noexcept;
+bool push_ring(worker *w, block_ring<block> &ring, block *b) noexcept; // false: no memory to grow it
+bool any_ready(const worker *w) noexcept;       // in the private part
+long ready_blocks(const worker *w) noexcept;    // closed blocks that wait, about
+
+// ---- blocks ----
+block *take_block(worker *w) noexcept; // empty; nullptr: no memory [owner, no bracket needed]
+void give_block(worker *w, block *b) noexcept;
+
+// ---- arrivals: any kernel thread, no bracket ----
+void send_block(worker *to, block *b) noexcept;     // one CAS
+void wake_after_send(worker *to) noexcept;          // a sleeper, if no one is looking for work
+void wake_one(worker *prefer) noexcept;
+
+inline void push_front(worker *w, nth_desc *d) noexcept {
+  window &f = w->own.front;
+  if (f.lo == 0) [[unlikely]]
+    return push_front_slow(w, d);
+  f.b->slot[--f.lo] = d;
+}
+
+inline void push_back(worker *w, nth_desc *d) noexcept {
+  window &b = w->own.back;
+  if (b.hi == block_size || b.b == nullptr) [[unlikely]]
+    return push_back_slow(w, d);
+  b.b->slot[b.hi++] = d;
+}
+
+// The next thread to run; nullptr: none is ready here.
+inline nth_desc *pop(worker *w) noexcept {
+  window &f = w->own.front;
+  if (f.empty() || --w->tick == 0) [[unlikely]]
+    return pop_slow(w);
+  // Slots outside the window hold stale pointers: harmless to prefetch, and inside the block.
+  __builtin_prefetch(f.b->slot[(f.lo + prefetch_distance) % block_size], 1);
+  return f.b->slot[f.lo++];
+}
+
+// ---- Ends of threads, and what they make ready (ends.cpp) ----
+
+// `s` has no dependencies left: it is enqueued at `end` of w's queue. w null: from another kernel thread.
+void make_ready(worker *w, nth_desc *s, queue_end end) noexcept;
+void post_ended(worker *w) noexcept; // posts the count of ended threads
+// Lowers s's count by n in one step and makes it ready at zero. w null: as above.
+void lower(worker *w, nth_desc *s, std::uint32_t n) noexcept;
+// One predecessor of s has ended here: counted, posted later with others of its kind.
+void count_ended(worker *w, nth_desc *s) noexcept;
+
+// ---- Searching (steal.cpp, idle.cpp): private part not entered ----
+
+// A thread to run, sooner or later; nullptr when the run ends.
+nth_desc *next_or_idle(worker *w) noexcept;
+bool steal(worker *w, worker *victim) noexcept;       // from rings and inbox; true: w's queue has got work
+bool steal_private(worker *w, worker *victim, std::uint64_t patience_ns) noexcept;
+enum class look { nothing, took, unsure };
+look look_into(worker *w, worker *victim) noexcept;   // victim was asked and a barrier was passed
+
+} // namespace nth::detail

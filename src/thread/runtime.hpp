@@ -1,0 +1,48 @@
+// The run-time as a whole: its workers, what they share, and how it starts and ends.
+#pragma once
+
+#include "base/spinlock.hpp"
+#include "thread/worker.hpp"
+
+#include <atomic>
+#include <pthread.h>
+
+namespace nth::detail {
+
+struct runtime {
+  int workers{0};
+  worker *worker_memory{nullptr}; // [workers + 1]; the last serves kernel threads that are no workers
+  std::size_t memory_bytes{0};
+  nth_policy policy{NTH_POLICY_DSR};
+  unsigned stack_log2{16};
+  std::uint64_t backlog_blocks{0}; // 0: no bound
+  std::uint64_t spin_ns{0};
+  bool report_deadlock{false};
+  bool bind{false};
+  std::atomic<bool> up{false};
+
+  // Idle workers. A worker is searching (spins, looks everywhere) or asleep or active.
+  alignas(64) std::atomic<int> sleepers{0};
+  std::atomic<int> searching{0};
+  std::atomic<bool> stopping{false};
+
+  // Guards the last worker, the one of the foreign kernel threads.
+  alignas(64) pthread_mutex_t outside_lock = PTHREAD_MUTEX_INITIALIZER;
+
+  worker *at(int id) noexcept { return worker_memory + id; }
+  worker *outside() noexcept { return worker_memory + workers; }
+  int homes() const noexcept { return workers + 1; }
+};
+
+extern runtime the_runtime;
+
+nth_status start_runtime(const nth_options &options) noexcept;
+nth_status stop_runtime() noexcept;
+
+// Calls visit(descriptor) for each one that is not free; see nth_report_blocked.
+using visit_desc = void (*)(nth_desc *d, void *context) noexcept;
+void for_each_live(visit_desc visit, void *context) noexcept;
+// Sums over all descriptors ever carved.
+long count_descriptors() noexcept;
+
+} // namespace nth::detail

@@ -1,0 +1,211 @@
+// How ready threads get from one worker to another that has none: requests, answers, and the private
+// part taken from an owner that does not answer. The states of `request` are in worker.hpp.
+//
+// Argument. Private part: one holder at a time. The owner works on it with busy = 1 after it has read a
+// `request` that is neither asked nor locked, or has itself turned asked into answering. A thief works
+// on it only as long as `request` is locked, which it sets by a CAS from asked, after (1) asked was set,
+// (2) a barrier was passed on all cores, (3) busy was read as 0 (acquire). An owner's bracket that began
+// before (2) is either over at (3), or its busy = 1 is visible and (3) waits; one that begins after (2)
+// reads asked or locked: from asked, its CAS to answering and the thief's to locked exclude one another;
+// from locked it waits. A thread that runs is in nobody's private part: it was popped before busy = 0.
+// Guarded by test/api/work_conserving_test.cpp and test/stress/lives_test.cpp; without the wait for busy
+// or without the barrier both fail.
+#include "os/os.hpp"
+#include "thread/ready.hpp"
+#include "thread/runtime.hpp"
+
+namespace nth::detail {
+
+bool one_sided_barrier = false;
+
+namespace {
+
+// The owner gives away what others may take: outgoing blocks, the back window, and, when its rings are
+// empty, the older half of what it would run next.
+void share(worker *w) noexcept {
+  post_ended(w);
+  flush_outgoing(w);
+  window &f = w->own.front;
+  window &k = w->own.back;
+  if (w->front_ring.length() > 0 || w->back_ring.length() > 0)
+    return;
+  window &from = k.empty() ? f : k;
+  block_ring<block> &ring = k.empty() ? w->front_ring : w->back_ring;
+  const std::uint32_t n = from.hi - from.lo;
+  if (n == 0)
+    return;
+  block *b = take_block(w);
+  if (b == nullptr)
+    return;
+  // The old end of the front window and the young end of the back window are equally far from running;
+  // half of either keeps the order of what stays.
+  const std::uint32_t give = (n + 1) / 2;
+  b->lo = 0;
+  b->hi = give;
+  b->end = queue_end::front;
+  for (std::uint32_t i = 0; i < give; ++i)
+    b->slot[i] = from.b->slot[from.hi - give + i];
+  if (push_ring(w, ring, b))
+    from.hi -= give;
+  else
+    give_block(w, b);
+}
+
+} // namespace
+
+void answer_request(worker *w) noexcept {
+  for (int spins = 0;; ++spins) {
+    std::uint32_t r = w->request.load(std::memory_order_acquire);
+    const std::uint32_t who = r & request_mask;
+    if (who == request_idle)
+      return;
+    if (who == request_locked) { // brief, unless the thief was preempted
+      if (spins < 200)
+        os::pause();
+      else
+        os::yield_processor();
+      continue;
+    }
+    if (!w->request.compare_exchange_strong(r, (r & request_poison) | request_answering, std::memory_order_acquire))
+      continue;
+    share(w);
+    w->request.fetch_and(~request_mask, std::memory_order_release);
+    return;
+  }
+}
+
+void share_with_sleepers(worker *w) noexcept {
+  if ((w->request.load(std::memory_order_relaxed) & request_poison) == 0)
+    return;
+  runtime &rt = the_runtime;
+  // An ended thread's count that is not posted may be what a sleeping worker waits for.
+  post_ended(w);
+  if (!any_ready(w) && ready_blocks(w) == 0)
+    return; // nothing to share: the poison stays for the next push
+  if (rt.sleepers.load(std::memory_order_seq_cst) == 0) {
+    w->request.fetch_and(~request_poison, std::memory_order_seq_cst);
+    // A worker that fell asleep between the two lines has poisoned before this and counted before that.
+    if (rt.sleepers.load(std::memory_order_seq_cst) != 0)
+      w->request.fetch_or(request_poison, std::memory_order_seq_cst);
+    return;
+  }
+  if (rt.searching.load(std::memory_order_seq_cst) != 0)
+    return; // it will find this, or look once more before it sleeps
+  share(w);
+  wake_one(nullptr);
+}
+
+// ---- The thief's side ------------------------------------------------------------------------------------
+
+namespace {
+
+void take_in(worker *w, block *b) noexcept {
+  b->end = queue_end::front;
+  enter(w);
+  accept_block(w, b);
+  leave_sharing(w);
+  ++w->stat_steals;
+}
+
+} // namespace
+
+bool steal(worker *w, worker *victim) noexcept {
+  block *b = victim->front_ring.steal();
+  if (b == nullptr)
+    b = victim->back_ring.steal();
+  if (b != nullptr) {
+    take_in(w, b);
+    return true;
+  }
+  if (victim->inbox.load(std::memory_order_relaxed) == nullptr)
+    return false;
+  block *youngest = victim->inbox.exchange(nullptr, std::memory_order_acquire);
+  const bool any = youngest != nullptr;
+  while (youngest != nullptr) {
+    block *next = youngest->next;
+    take_in(w, youngest);
+    youngest = next;
+  }
+  return any;
+}
+
+look look_into(worker *w, worker *victim) noexcept {
+  for (int spins = 0; victim->busy.load(std::memory_order_acquire) != 0; ++spins) {
+    if ((victim->request.load(std::memory_order_relaxed) & request_mask) != request_asked || spins > 2000)
+      return look::unsure;
+    if (spins < 200)
+      os::pause();
+    else
+      os::yield_processor();
+  }
+  std::uint32_t r = victim->request.load(std::memory_order_relaxed);
+  do {
+    if ((r & request_mask) != request_asked)
+      return look::unsure;
+  } while (!victim->request.compare_exchange_weak(r, (r & request_poison) | request_locked,
+                                                  std::memory_order_acq_rel, std::memory_order_relaxed));
+  private_part &p = victim->own;
+  const bool any = any_ready(victim) || p.ended_of != nullptr;
+  private_part loot{};
+  if (any) {
+    flush_outgoing(victim);
+    loot = p;
+    p = {};
+    p.outgoing = loot.outgoing;
+  }
+  victim->request.fetch_and(~request_mask, std::memory_order_release);
+  if (!any)
+    return look::nothing;
+
+  enter(w);
+  if (loot.ended_of != nullptr)
+    lower(w, loot.ended_of, loot.ended_count);
+  // Back first, so that what was in front comes to lie in front here too.
+  for (window *part : {&loot.back, &loot.front}) {
+    if (part->b == nullptr)
+      continue;
+    if (part->empty()) {
+      give_block(w, part->b);
+      continue;
+    }
+    part->b->lo = part->lo;
+    part->b->hi = part->hi;
+    part->b->end = queue_end::front;
+    accept_block(w, part->b);
+  }
+  for (nth_desc *d = loot.spare; d != nullptr;) {
+    nth_desc *next = d->next;
+    push_back(w, d);
+    d = next;
+  }
+  for (block *b = loot.spare_blocks; b != nullptr;) {
+    block *next = b->next;
+    b->end = queue_end::back;
+    accept_block(w, b);
+    b = next;
+  }
+  leave_sharing(w);
+  ++w->stat_steals;
+  return look::took;
+}
+
+bool steal_private(worker *w, worker *victim, std::uint64_t patience_ns) noexcept {
+  std::uint32_t r = victim->request.load(std::memory_order_relaxed);
+  if ((r & request_mask) != request_idle)
+    return false; // another thief is at it
+  if (!victim->request.compare_exchange_strong(r, r | request_asked, std::memory_order_seq_cst))
+    return false;
+  const std::uint64_t until = os::now_ns() + patience_ns;
+  do {
+    for (int i = 0; i < 8; ++i) {
+      os::pause();
+      if ((victim->request.load(std::memory_order_relaxed) & request_mask) == request_idle)
+        return steal(w, victim);
+    }
+  } while (os::now_ns() < until);
+  if (one_sided_barrier)
+    os::barrier_all();
+  return look_into(w, victim) == look::took;
+}
+
+} // namespace nth::detail

@@ -1,0 +1,173 @@
+// A worker: one kernel thread that runs nano-threads, and all that belongs to it. The ready queue of a
+// worker, in the order in which it runs what is there:
+//
+//   front window -> front ring (young … old) -> back ring (old … young) -> back window
+//   ^ nth_to_lrq, successors                                              ^ nth_to_lrq_end, nth_yield
+//
+// The rings hold closed blocks that thieves take by one CAS. The windows, the outgoing blocks and the
+// unposted count ("private part" below) are worked on by the owner without a locked instruction; a thief
+// asks for them through `request`, and takes them itself when the owner does not answer (steal.cpp).
+#pragma once
+
+#include "memory/block.hpp"
+#include "memory/stack.hpp"
+#include "thread/block_ring.hpp"
+#include "thread/descriptor.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace nth::detail {
+
+// A block that is being filled or emptied, its bounds kept at hand. Without a block, lo == hi, and the
+// values are such that the next push takes the slow path.
+struct window {
+  block *b{nullptr};
+  std::uint32_t lo{0};
+  std::uint32_t hi{0};
+  bool empty() const noexcept { return lo == hi; }
+};
+
+// request: the two low bits say who holds the private part.
+//   idle -> asked (thief) -> answering (owner) -> idle
+//                         -> locked (thief)    -> idle
+constexpr std::uint32_t request_idle = 0;
+constexpr std::uint32_t request_asked = 1;
+constexpr std::uint32_t request_locked = 2;
+constexpr std::uint32_t request_answering = 3;
+constexpr std::uint32_t request_mask = 3;
+// A worker sleeps: whoever gets work to share looks here and wakes it.
+constexpr std::uint32_t request_poison = 4;
+
+// The C++ run-time's exception state of a kernel thread, as the Itanium ABI lays it out.
+struct exception_globals {
+  void *caught;
+  unsigned int uncaught;
+};
+
+// What a thief takes from another worker's private part.
+struct private_part {
+  window front;              // runs next
+  window back;
+  window *outgoing;          // [workers]: on their way to another worker; .b->end tells the end
+  int outgoing_count;        // of them, not empty
+  nth_desc *spare;           // linked threads for which no block could be had
+  block *spare_blocks;       // linked blocks that no ring could hold
+  nth_desc *ended_of;        // successor of threads that have ended here and are not posted yet,
+  std::uint32_t ended_count; // and their number
+};
+
+struct worker {
+  // -- written by the owner on each dispatch; thieves read `busy` while they wait --
+  std::atomic<std::uint32_t> busy{0}; // 1 while the owner works on its private part
+  std::uint32_t tick{0};              // dispatches left until the inbox is looked at
+  private_part own{};
+
+  // -- the owner's alone --
+  alignas(64) window free_descs{};    // dead descriptors of this home: taken and put at hi
+  block *free_first{nullptr};         // more of them, full blocks, first in first out
+  block *free_last{nullptr};
+  nth_desc *loose{nullptr};           // dead descriptors of any home for which no block could be had
+  block **returns_to{nullptr};        // [homes]: dead descriptors on their way home; hi counts
+  block_list empties{};
+  stack_list stacks{};
+  stack_top *dropped{nullptr};        // the loop stack left last; nobody else may have it before the next drop
+  nth_desc *first{nullptr};           // what a fresh loop is to run first
+  nth_desc *ended{nullptr};           // policies lsa, dos: the thread that has just ended
+  void *loop_sp{nullptr};             // policies lsa, dos: the suspended scheduler loop
+  void *kernel_sp{nullptr};           // the kernel thread's own stack, for the end of the run
+  exception_globals *eh{nullptr};     // of this kernel thread; so is
+  int *errno_place{nullptr};
+  std::uint64_t random{1};
+  long stat_steals{0};
+  long stat_sleeps{0};
+  std::uint32_t stack_misses{0};
+  int id{0};
+  unsigned long kernel_thread{0};
+  void *kernel_fiber{nullptr}; // ThreadSanitizer, AddressSanitizer: the kernel stack
+  const void *kernel_bottom{nullptr};
+  std::size_t kernel_size{0};
+
+  // -- written by thieves, polled by the owner --
+  alignas(64) std::atomic<std::uint32_t> request{request_idle};
+
+  // -- written by others now and then --
+  alignas(64) std::atomic<block *> inbox{nullptr};    // ready threads from elsewhere, youngest first
+  alignas(64) std::atomic<block *> returned{nullptr}; // dead descriptors of this home
+  alignas(64) std::atomic<std::uint32_t> asleep{0};   // 1: sleeps in the kernel, on this word
+  std::atomic<std::uint32_t> active{0};               // 0: searching or asleep: nothing to be had here
+
+  block_ring<block> front_ring;
+  block_ring<block> back_ring;
+};
+static_assert(offsetof(worker, busy) == 0, "switch.S clears busy through the worker's address");
+static_assert(offsetof(worker, free_descs) % 64 == 0 && offsetof(worker, request) % 64 == 0);
+
+// Threads that are fetched ahead of their turn: descriptors at both ends of their lives.
+constexpr std::uint32_t prefetch_distance = 6;
+// Dispatches between two looks at the inbox of a worker that never runs dry.
+constexpr std::uint32_t inbox_period = 61;
+
+// ---- Who runs here ---------------------------------------------------------------------------------
+
+// The worker of this kernel thread; null elsewhere. Assembly, for a compiler would keep the address of a
+// thread_local across a call in which the nano-thread moves to another kernel thread.
+extern "C" {
+extern __thread worker *nth_tls_worker __attribute__((visibility("hidden"), tls_model("initial-exec")));
+}
+
+inline worker *current_worker() noexcept {
+  worker *w;
+  asm volatile("movq nth_tls_worker@gottpoff(%%rip), %0\n\tmovq %%fs:(%0), %0" : "=r"(w));
+  return w;
+}
+
+inline std::uintptr_t stack_pointer() noexcept {
+  std::uintptr_t sp;
+  asm volatile("movq %%rsp, %0" : "=r"(sp));
+  return sp;
+}
+
+// Paper 000, section 3: address bits, class, top word.
+inline nth_desc *self() noexcept {
+  const std::uintptr_t sp = stack_pointer();
+  return on_stack(sp) ? top_of(sp)->thread : nullptr;
+}
+
+// ---- The private part --------------------------------------------------------------------------------
+
+// False where membarrier(2) is missing: the owner then pays for a locked instruction.
+extern bool one_sided_barrier;
+
+void answer_request(worker *w) noexcept;
+void share_with_sleepers(worker *w) noexcept;
+
+// Brackets each touch of the private part. The owner's store of busy and its load of request must not be
+// reordered: either a compiler barrier here and membarrier in the thief, or an exchange here. An owner
+// that read "idle" has its busy = 1 visible to a thief that asked and passed the barrier, so that thief
+// waits; an owner that read anything else settles with the thief in answer_request.
+inline void enter(worker *w) noexcept {
+  if (one_sided_barrier) {
+    w->busy.store(1, std::memory_order_relaxed);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  } else {
+    w->busy.exchange(1, std::memory_order_seq_cst);
+  }
+  if ((w->request.load(std::memory_order_acquire) & request_mask) != request_idle) [[unlikely]]
+    answer_request(w);
+}
+
+// Release: what the owner did is seen by the thief that waits for 0. Only where nothing was pushed.
+inline void leave(worker *w) noexcept { w->busy.store(0, std::memory_order_release); }
+
+// The same where threads may have become ready: workers that sleep are woken for them. A worker that
+// goes to sleep poisons `request`, passes the barrier and then looks: a push that did not see the poison
+// is seen by that look.
+inline void leave_sharing(worker *w) noexcept {
+  if (w->request.load(std::memory_order_relaxed) != request_idle) [[unlikely]]
+    share_with_sleepers(w);
+  leave(w);
+}
+
+} // namespace nth::detail
