@@ -15,7 +15,7 @@ int main(int argc, char **argv) {
   bench::blocked::workload w("boost-fiber", 20'000);
   const auto &o = w.parse(argc, argv);
   bench::fiber_side run(o.workers);
-  bench::fibers::fixedsize_stack stacks(bench::fiber_stack_bytes);
+  bench::fiber_stacks stacks;
 
   w.report(w.measure(o.n, [&](long n, bench::blocked::watch &watch) {
     gate g;

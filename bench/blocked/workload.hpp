@@ -48,7 +48,8 @@ public:
   workload(const char *competitor, long n) : program(name, competitor, n) { defaults(3, 1); }
 
   // `body(n, watch)` creates n threads, waits until all are blocked, lets them go and waits for them.
-  template <class Body> result measure(long n, Body body) const {
+  template <class Body>
+  result measure(long n, Body body) const {
     watch w;
     auto r = program::measure("", n, [&] {
       body(n, w);

@@ -95,20 +95,24 @@ void fail(const std::string &message) {
 struct program::parts {
   std::string workload, competitor;
   settings options;
+  bool quick = false;
   CLI::App app;
 };
 
-program::program(std::string workload, std::string competitor, long default_n) : p(std::make_unique<parts>()) {
+program::program(std::string workload, std::string competitor, long default_n)
+    : p(std::make_unique<parts>()) {
   p->workload = std::move(workload);
   p->competitor = std::move(competitor);
   auto &o = p->options;
   o.n = default_n;
   p->app.description(fmt::format("Workload {}, competitor {}.", p->workload, p->competitor));
+  p->app.option_defaults()->always_capture_default()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   p->app.add_option("--workers", o.workers, "kernel threads that run threads")->check(CLI::Range(1, 1024));
   p->app.add_option("--n", o.n, "operations a repetition")->check(CLI::PositiveNumber);
   p->app.add_option("--repeat", o.repeat, "repetitions that count")->check(CLI::Range(1, 100000));
   p->app.add_option("--warmup", o.warmup, "repetitions before them that do not")->check(CLI::Range(0, 1000));
   p->app.add_option("--seconds", o.seconds, "no further repetition past these, once three have counted");
+  p->app.add_flag("--quick", p->quick, "a tenth of the operations");
   p->app.add_flag("--json", o.json, "print one JSON object a line");
 }
 
@@ -133,6 +137,8 @@ const settings &program::parse(int argc, char **argv) {
   } catch (const CLI::ParseError &e) {
     std::exit(p->app.exit(e));
   }
+  if (p->quick)
+    p->options.n = std::max(1L, p->options.n / 10);
   usable_cores(); // read before it is narrowed
   confine_self(p->options.workers);
   return p->options;
@@ -181,21 +187,27 @@ void program::report(result r) const {
     if (o.warmup > 0)
       j["cold_ns"] = rounded(r.cold);
     for (const auto &[name, v] : r.counts)
-      std::visit([&](const auto &x) { j[name] = x; }, v);
+      if (const double *real = std::get_if<double>(&v))
+        j[name] = rounded(*real);
+      else
+        std::visit([&](const auto &x) { j[name] = x; }, v);
     if (o.workers == 2)
       for (j["ping_ns"] = nlohmann::json::array(); double ns : r.ping)
         j["ping_ns"].push_back(std::round(ns * 10) / 10);
     fmt::print("{}\n", j.dump());
   } else {
-    fmt::print("{:<12} {:<14} {:<22} {} worker{} n {:<9} {:>10.2f} ns ({:.2f} to {:.2f}", p->workload, p->competitor,
-               r.variant, o.workers, o.workers == 1 ? ", " : "s,", r.n, middle, *low, *high);
+    fmt::print("{:<12} {:<14} {:<22} {} worker{} n {:<9} {:>10.2f} ns ({:.2f} to {:.2f}", p->workload,
+               p->competitor, r.variant, o.workers, o.workers == 1 ? ", " : "s,", r.n, middle, *low, *high);
     if (o.warmup > 0)
       fmt::print("; cold {:.2f}", r.cold);
     fmt::print(")");
     if (!r.ping.empty())
       fmt::print(" ping {:.0f} ns", median(r.ping));
     for (const auto &[name, v] : r.counts)
-      std::visit([&](const auto &x) { fmt::print(", {} {}", name, x); }, v);
+      if (const double *real = std::get_if<double>(&v))
+        fmt::print(", {} {:.1f}", name, *real);
+      else
+        std::visit([&](const auto &x) { fmt::print(", {} {}", name, x); }, v);
     fmt::print("\n");
   }
   std::fflush(stdout);

@@ -19,7 +19,8 @@ nth_side::nth_side(program &p) {
     policy = set;
   p.option("--policy", policy, "where stacks come from: dsr, lsa or dos");
   p.option("--stack-size", stack_size, "bytes of a stack; 0: the library's default");
-  p.option("--backlog", backlog, "waiting threads above which a creator makes way; -1: the library's default");
+  p.option("--backlog", backlog,
+           "waiting threads above which a creator makes way; -1: the library's default");
 }
 
 void nth_side::start(long workers) {

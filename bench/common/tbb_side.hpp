@@ -20,7 +20,10 @@ public:
     pins.observe(true);
   }
 
-  template <class Master> auto run(Master master) { return arena.execute(master); }
+  template <class Master>
+  auto run(Master master) {
+    return arena.execute(master);
+  }
 
 private:
   struct pinning : tbb::task_scheduler_observer {

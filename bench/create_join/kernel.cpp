@@ -11,6 +11,7 @@ int main(int argc, char **argv) {
   };
 
   p.report(bench::create_join::measure(p, o.n, [&](long n) {
-    return bench::create_join::timed(n, [&](long) { pthread_join(attributes.create(root, nullptr), nullptr); });
+    return bench::create_join::timed(n,
+                                     [&](long) { pthread_join(attributes.create(root, nullptr), nullptr); });
   }));
 }

@@ -4,6 +4,7 @@
 #ifdef __cplusplus
 extern "C"
 #endif
-void create_join_master(long n);
+    void
+    create_join_master(long n);
 
 #endif

@@ -13,14 +13,16 @@ inline constexpr const char *name = "create_join";
 inline constexpr long default_n = 500'000;
 
 // Called where the competitor's master runs. `pair(i)` creates a thread and joins it.
-template <class Pair> double timed(long n, Pair pair) {
+template <class Pair>
+double timed(long n, Pair pair) {
   const double begin = now_ns();
   for (long i = 0; i < n; ++i)
     pair(i);
   return now_ns() - begin;
 }
 
-template <class Body> result measure(const program &p, long n, Body body) {
+template <class Body>
+result measure(const program &p, long n, Body body) {
   return p.measure("", n, [&] {
     const long before = empty_runs();
     const double ns = body(n);

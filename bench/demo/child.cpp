@@ -55,7 +55,8 @@ std::string first_line(const std::string &text) { return text.substr(0, text.fin
 
 } // namespace
 
-outcome run_child(const std::vector<std::string> &command, const limits &limit, const std::function<void()> &tick) {
+outcome run_child(const std::vector<std::string> &command, const limits &limit,
+                  const std::function<void()> &tick) {
   outcome o;
   if (access(command[0].c_str(), X_OK) != 0) {
     o.failure = "not built";
@@ -92,7 +93,8 @@ outcome run_child(const std::vector<std::string> &command, const limits &limit, 
     tick();
     o.peak_bytes = std::max(o.peak_bytes, resident_of(pid));
     if (o.failure.empty() && o.peak_bytes > limit.resident_bytes)
-      o.failure = fmt::format("ended: more than {:.0f} GB resident", static_cast<double>(limit.resident_bytes) / 1e9);
+      o.failure =
+          fmt::format("ended: more than {:.0f} GB resident", static_cast<double>(limit.resident_bytes) / 1e9);
     else if (o.failure.empty() && now_ns() - begin > limit.seconds * 1e9)
       o.failure = fmt::format("ended: more than {:.0f} s", limit.seconds);
     else
@@ -108,7 +110,8 @@ outcome run_child(const std::vector<std::string> &command, const limits &limit, 
   if (o.failure.empty() && WIFSIGNALED(status))
     o.failure = fmt::format("ended by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)));
   else if (o.failure.empty() && WEXITSTATUS(status) != 0)
-    o.failure = complaint.empty() ? fmt::format("exit status {}", WEXITSTATUS(status)) : first_line(complaint);
+    o.failure =
+        complaint.empty() ? fmt::format("exit status {}", WEXITSTATUS(status)) : first_line(complaint);
   return o;
 }
 

@@ -21,7 +21,8 @@ struct outcome {
 };
 
 // Runs `command`; calls `tick` now and then while it waits.
-outcome run_child(const std::vector<std::string> &command, const limits &limit, const std::function<void()> &tick);
+outcome run_child(const std::vector<std::string> &command, const limits &limit,
+                  const std::function<void()> &tick);
 
 } // namespace bench::demo
 

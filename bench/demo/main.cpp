@@ -31,7 +31,8 @@ long available_bytes() {
 // One line that overwrites itself on a terminal; elsewhere a line every few seconds.
 class progress {
 public:
-  explicit progress(std::size_t total) : total(total), terminal(isatty(STDERR_FILENO) == 1), begin(bench::now_ns()) {}
+  explicit progress(std::size_t total)
+      : total(total), terminal(isatty(STDERR_FILENO) == 1), begin(bench::now_ns()) {}
 
   void next(std::string what) {
     ++done;
@@ -64,8 +65,9 @@ struct options {
   long n = 1'000'000;
   long stack_size = 32 * 1024;
   long backlog = 8192;
-  long repeat = 3;
-  double seconds = 6;
+  long repeat = 7;
+  double seconds = 15;
+  double total = 58;
   std::vector<long> workers = {1, 2, 4, 8};
 };
 
@@ -92,8 +94,11 @@ std::vector<row> plan(const options &o) {
 std::vector<std::string> command(const row &r, const options &o, const std::filesystem::path &here) {
   const bool kernel = r.name == "kernel threads";
   const char *program = r.is_nth ? "empty_nth" : kernel ? "empty_kernel" : "empty_tbb";
-  std::vector<std::string> c = {here / program, "--json", "--workers", std::to_string(r.workers), "--repeat",
-                                std::to_string(o.repeat), "--warmup", "1", "--seconds", "2"};
+  std::vector<std::string> c = {here / program, "--json",
+                                "--workers",    std::to_string(r.workers),
+                                "--repeat",     std::to_string(o.repeat),
+                                "--warmup",     "1",
+                                "--seconds",    "2"};
   const auto set = [&](const char *name, const std::string &v) { c.insert(c.end(), {name, v}); };
   if (!kernel) // those take a number of their own: see empty/kernel.cpp
     set("--n", std::to_string(o.n));
@@ -136,24 +141,31 @@ int main(int argc, char **argv) {
   app.add_option("--backlog", o.backlog, "the bound, where there is one");
   app.add_option("--repeat", o.repeat, "repetitions that count")->check(CLI::Range(1, 100));
   app.add_option("--seconds", o.seconds, "a run that takes longer is ended");
+  app.add_option("--total", o.total, "no run is begun past these seconds");
   app.add_option("--workers", o.workers, "numbers of workers")->delimiter(',');
   CLI11_PARSE(app, argc, argv);
 
   const auto here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
   const bench::demo::limits limit{o.seconds, available_bytes() / 4 * 3};
   auto rows = plan(o);
+  const double begin = bench::now_ns();
   progress p(rows.size());
   for (row &r : rows) {
-    p.next(fmt::format("{}, {} workers", r.name, r.workers));
+    if (bench::now_ns() - begin > o.total * 1e9) {
+      r.failure = fmt::format("not run: {:.0f} s are over", o.total);
+      continue;
+    }
+    p.next(fmt::format("{}, {} worker{}", r.name, r.workers, r.workers == 1 ? "" : "s"));
     read_result(r, run_child(command(r, o, here), limit, [&] { p.tick(); }));
   }
   p.end();
 
-  fmt::print("Empty: a master creates {} threads that do nothing, one by one, each for the next of the\n"
-             "workers, and waits for all. {} cores; stacks of {} KiB; backlog: a bound of {} waiting threads.\n"
-             "ns/thread: median of {} runs in one process; first ns: its first run, on fresh memory.\n"
-             "S: stacks, D: descriptors; S and D: what both come to; resident: the most that was in memory.\n\n",
-             o.n, bench::usable_cores().size(), o.stack_size / 1024, o.backlog, o.repeat);
+  fmt::print(
+      "Empty: a master creates {} threads that do nothing, one by one, each for the next of the\n"
+      "workers, and waits for all. {} cores; stacks of {} KiB; backlog: a bound of {} waiting threads.\n"
+      "ns/thread: median of {} runs in one process; first ns: its first run, on fresh memory.\n"
+      "S: stacks, D: descriptors; S and D: what both come to; resident: the most that was in memory.\n\n",
+      o.n, bench::usable_cores().size(), o.stack_size / 1024, o.backlog, o.repeat);
   print_table(rows);
   fmt::print("\n");
   print_figure(rows);

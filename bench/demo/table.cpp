@@ -31,8 +31,8 @@ std::string label(const row &r) {
 } // namespace
 
 void print_table(const std::vector<row> &rows) {
-  fmt::print("{:<18} {:>7} {:>9} {:>10} {:>17} {:>10} {:>10} {:>10} {:>10} {:>10}\n", "", "workers", "threads",
-             "ns/thread", "(min to max)", "first ns", "S", "D", "S and D", "resident");
+  fmt::print("{:<18} {:>7} {:>9} {:>10} {:>20} {:>10} {:>10} {:>10} {:>10} {:>10}\n", "", "workers",
+             "threads", "ns/thread", "(min to max)", "first ns", "S", "D", "S and D", "resident");
   std::string group;
   for (const row &r : rows) {
     if (!group.empty() && group != label(r))
@@ -42,10 +42,11 @@ void print_table(const std::vector<row> &rows) {
       fmt::print("{:<18} {:>7}   {}\n", group, r.workers, r.failure);
       continue;
     }
-    fmt::print("{:<18} {:>7} {:>9} {:>10.1f} {:>17} {:>10.1f} {:>10} {:>10} {:>10} {:>10}\n", group, r.workers,
-               grouped(r.n), r.ns, fmt::format("({:.1f} to {:.1f})", r.low, r.high), r.cold,
-               r.is_nth ? grouped(r.stacks) : "", r.is_nth ? grouped(r.descriptors) : "",
-               r.is_nth ? bytes(static_cast<double>(r.needed())) : "", bytes(static_cast<double>(r.resident)));
+    fmt::print("{:<18} {:>7} {:>9} {:>10.1f} {:>20} {:>10.1f} {:>10} {:>10} {:>10} {:>10}\n", group,
+               r.workers, grouped(r.n), r.ns, fmt::format("({:.1f} to {:.1f})", r.low, r.high), r.cold,
+               r.is_nth ? grouped(r.stacks) : "", r.has_descriptors() ? grouped(r.descriptors) : "",
+               r.is_nth ? bytes(static_cast<double>(r.needed())) : "",
+               bytes(static_cast<double>(r.resident)));
   }
 }
 
@@ -59,13 +60,16 @@ void print_figure(const std::vector<row> &rows) {
       slowest = std::max(slowest, r.ns);
   if (slowest == 0)
     return;
-  fmt::print("Time a thread, normalised to the slowest ({:.1f} ns); kernel threads would not fit.\n", slowest);
+  fmt::print("Time a thread, normalised to the slowest ({:.1f} ns); kernel threads would not fit.\n",
+             slowest);
   long workers = 0;
-  for (std::vector<row> sorted = [&] {
-         auto s = rows;
-         std::stable_sort(s.begin(), s.end(), [](const row &a, const row &b) { return a.workers < b.workers; });
-         return s;
-       }();
+  for (std::vector<row> sorted =
+           [&] {
+             auto s = rows;
+             std::stable_sort(s.begin(), s.end(),
+                              [](const row &a, const row &b) { return a.workers < b.workers; });
+             return s;
+           }();
        const row &r : sorted) {
     if (r.name == "kernel threads")
       continue;
@@ -77,7 +81,8 @@ void print_figure(const std::vector<row> &rows) {
       continue;
     }
     const double share = r.ns / slowest;
-    fmt::print("  {:<18} {:.3f} {:#<{}}\n", label(r), share, "", std::max(1, static_cast<int>(share * width + 0.5)));
+    fmt::print("  {:<18} {:.3f} {:#<{}}\n", label(r), share, "",
+               std::max(1, static_cast<int>(share * width + 0.5)));
   }
 }
 

@@ -18,8 +18,12 @@ struct row {
   long stacks = 0, stack_bytes = 0, descriptors = 0, descriptor_bytes = 0;
   long resident = 0; // the largest that was seen
 
-  long long needed() const { // what S and D come to
-    return static_cast<long long>(stacks) * stack_bytes + static_cast<long long>(descriptors) * descriptor_bytes;
+  // Under dos a descriptor lies on its stack: there is no D of its own (paper 000, table 2).
+  bool has_descriptors() const { return is_nth && name != "dos"; }
+  // What S and D come to.
+  long long needed() const {
+    return static_cast<long long>(stacks) * stack_bytes +
+           (has_descriptors() ? static_cast<long long>(descriptors) * descriptor_bytes : 0);
   }
 };
 

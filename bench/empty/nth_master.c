@@ -1,5 +1,6 @@
 /* The master as it is printed in paper 003, figure 4. C, so that it calls nth_create_ls itself and not
  * its C++ overload. */
+#define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include "nth_master.h"
 
 #include "root.h"

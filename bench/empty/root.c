@@ -7,9 +7,7 @@
 enum { slots_max = 4096 };
 
 /* A line each: counting must not make two workers share one. */
-static struct {
-  _Alignas(64) atomic_long runs;
-} slots[slots_max];
+static struct { _Alignas(64) atomic_long runs; } slots[slots_max];
 static atomic_long slots_used;
 static atomic_long shared_runs;
 static _Thread_local atomic_long *mine;

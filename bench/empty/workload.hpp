@@ -21,7 +21,8 @@ struct workload : program {
 };
 
 // Called where the competitor's master runs. `wave(count)` creates that many threads and waits.
-template <class Wave> double timed(long n, long window, Wave wave) {
+template <class Wave>
+double timed(long n, long window, Wave wave) {
   const double begin = now_ns();
   for (long left = n; left > 0;) {
     const long count = window > 0 ? std::min(window, left) : left;
@@ -33,7 +34,8 @@ template <class Wave> double timed(long n, long window, Wave wave) {
 
 // `body(n, window)` runs the master once and returns the nanoseconds. A thread that did not run, or ran
 // twice, ends the program.
-template <class Body> result measure(const workload &w, long n, Body body) {
+template <class Body>
+result measure(const workload &w, long n, Body body) {
   const std::string variant = w.window > 0 ? "windows of " + std::to_string(w.window) : "";
   return w.measure(variant, n, [&] {
     const long before = empty_runs();

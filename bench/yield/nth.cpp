@@ -50,7 +50,8 @@ int main(int argc, char **argv) {
   const auto one = [&](const char *variant, sites s, form f) {
     auto r = bench::yielding::measure(p, o, variant, s, [&](sites which, long each) {
       double ns = 0;
-      if (const nth_status e = nth_run(master, 5, which, f, each, bench::yielding::threads(o), &ns); e != NTH_OK)
+      if (const nth_status e = nth_run(master, 5, which, f, each, bench::yielding::threads(o), &ns);
+          e != NTH_OK)
         bench::fail(nth_strstatus(e));
       return ns;
     });

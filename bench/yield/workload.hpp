@@ -14,14 +14,16 @@ inline constexpr int depths = 8;
 
 enum class sites { one, two, eight_depths };
 
-template <class Yield> [[gnu::noinline]] void first_site(long n, Yield yield) {
+template <class Yield>
+[[gnu::noinline]] void first_site(long n, Yield yield) {
   for (long i = 0; i < n; ++i) {
     asm volatile("# first site"); // differs from the second, or the compiler would make them one
     yield();
   }
 }
 
-template <class Yield> [[gnu::noinline]] void second_site(long n, Yield yield) {
+template <class Yield>
+[[gnu::noinline]] void second_site(long n, Yield yield) {
   for (long i = 0; i < n; ++i) {
     asm volatile("# second site");
     yield();
@@ -29,7 +31,8 @@ template <class Yield> [[gnu::noinline]] void second_site(long n, Yield yield) {
 }
 
 // Yields on the way down and on the way up, `left` times in all. Returns what is left.
-template <class Yield> [[gnu::noinline]] long walk(int depth, long left, Yield yield) {
+template <class Yield>
+[[gnu::noinline]] long walk(int depth, long left, Yield yield) {
   if (left > 0) {
     yield();
     --left;
@@ -44,7 +47,8 @@ template <class Yield> [[gnu::noinline]] long walk(int depth, long left, Yield y
 }
 
 // What thread `id` does.
-template <class Yield> void loop(sites s, long id, long n, Yield yield) {
+template <class Yield>
+void loop(sites s, long id, long n, Yield yield) {
   switch (s) {
   case sites::one:
     first_site(n, yield);
@@ -66,9 +70,11 @@ template <class Yield> void loop(sites s, long id, long n, Yield yield) {
 inline long threads(const settings &o) { return 2 * o.workers; }
 
 // `body(sites, yields of each thread)` runs all threads and returns the nanoseconds.
-template <class Body> result measure(const program &p, const settings &o, const char *variant, sites s, Body body) {
+template <class Body>
+result measure(const program &p, const settings &o, const char *variant, sites s, Body body) {
   const long each = o.n / threads(o) > 0 ? o.n / threads(o) : 1;
-  return p.measure(variant, each * threads(o), [&] { return body(s, each) * static_cast<double>(o.workers); });
+  return p.measure(variant, each * threads(o),
+                   [&] { return body(s, each) * static_cast<double>(o.workers); });
 }
 
 } // namespace bench::yielding

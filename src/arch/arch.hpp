@@ -2,6 +2,8 @@
 // what a saved context looks like.
 #pragma once
 
+#include "nth/nth.h"
+
 #include <cstdint>
 
 #if !defined(__x86_64__)
@@ -16,18 +18,39 @@ extern "C" {
 
 // Suspends the caller: its context is stored in *save; goes on at `to`, then clears w->busy.
 __attribute__((visibility("hidden"))) void nth_arch_enter(void **save, void *to, nth::detail::worker *w);
-// Goes on at `to` and never comes back; the stack that is left may be used again from its top.
+// drop, below, where tools must be told of the switch.
 [[noreturn]] __attribute__((visibility("hidden"))) void nth_arch_drop(void *to, nth::detail::worker *w);
+// nth_block and nth_try_block, when the caller must be suspended (suspend.cpp).
+__attribute__((visibility("hidden"))) void nth_block_switch(void);
+__attribute__((visibility("hidden"))) nth_status nth_try_block_switch(void);
 // Suspends the caller beneath the newest threads of its worker (suspend.cpp).
 __attribute__((visibility("hidden"))) void nth_make_way(void);
-// Entries of fresh contexts; never called.
-__attribute__((visibility("hidden"))) void nth_arch_loop_entry(void);
-__attribute__((visibility("hidden"))) void nth_arch_thread_entry(void);
+// Where fresh contexts begin; never called.
+__attribute__((visibility("hidden"))) void nth_arch_entry(void);
+// root(a, b, c, d) from a frame at which backtraces and the search for exception handlers end.
+__attribute__((visibility("hidden"))) void nth_arch_call_in_place(long a, long b, long c, long d, void (*root)());
 // root(words[0], …, words[n - 1]); at least six words must be readable.
 __attribute__((visibility("hidden"))) void nth_arch_call_words(void (*root)(), long n, const long *words);
 }
 
 namespace nth::detail::arch {
+
+// Goes on at `to` and never comes back; the stack that is left may be used again from its top. In line: a
+// call would leave an entry in the return predictor, and the next return of the resumed thread would miss.
+[[noreturn, gnu::always_inline]] inline void drop(void *to, worker *w) noexcept {
+#if defined(NTH_ASAN) || defined(NTH_TSAN)
+  nth_arch_drop(to, w);
+#else
+  asm volatile("movq %0, %%rsp\n\t"
+               "movl $0, (%1)\n\t"
+               "popq %%rcx\n\t"
+               "jmp *%%rcx"
+               :
+               : "a"(to), "d"(w)
+               : "memory", "rcx");
+  __builtin_unreachable();
+#endif
+}
 
 // SSE and x87 control words, and their values at the start of a process (psABI 3.2.3).
 struct fp_control {
@@ -47,10 +70,11 @@ inline void write_fp(fp_control c) noexcept {
   asm volatile("fldcw %0" : : "m"(c.x87));
 }
 
-// Lays a fresh context below `top`, aligned as the entries need it: sp a multiple of 16.
-inline void *fresh_context(void *top, void (*entry)()) noexcept {
-  auto *sp = reinterpret_cast<void **>(reinterpret_cast<std::uintptr_t>(top) & ~std::uintptr_t{15}) - 2;
-  sp[0] = reinterpret_cast<void *>(entry);
+// Lays a fresh context below `top`, a multiple of 16: it will run `function`, which never returns.
+inline void *fresh_context(void *top, void (*function)()) noexcept {
+  auto **sp = static_cast<void **>(top) - 2;
+  sp[0] = reinterpret_cast<void *>(nth_arch_entry);
+  sp[1] = reinterpret_cast<void *>(function);
   return sp;
 }
 

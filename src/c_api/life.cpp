@@ -28,7 +28,7 @@ struct life_scope {
 
 extern "C" NTH_API nth_status nth_init(const nth_options *options) {
   // Before the lock: a worker that waited for it would never run what its holder waits for.
-  if (current_worker() != nullptr)
+  if (worker_or_null() != nullptr)
     return fail(NTH_ESTATE, "nth_init: called in a nano-thread; the run-time is up already");
   life_scope scope;
   if (the_runtime.up.load(std::memory_order_acquire))
@@ -46,7 +46,7 @@ extern "C" NTH_API nth_status nth_init(const nth_options *options) {
 }
 
 extern "C" NTH_API nth_status nth_finalize(void) {
-  if (current_worker() != nullptr)
+  if (worker_or_null() != nullptr)
     return fail(NTH_ESTATE, "nth_finalize: called in a nano-thread; return from it and call where nth_init was called");
   life_scope scope;
   if (!the_runtime.up.load(std::memory_order_acquire))
@@ -55,7 +55,7 @@ extern "C" NTH_API nth_status nth_finalize(void) {
 }
 
 extern "C" NTH_API nth_status nth_run_v(void (*root)(), int narg, const long *args) {
-  if (current_worker() != nullptr)
+  if (worker_or_null() != nullptr)
     return fail(NTH_ESTATE, "nth_run: called in a nano-thread; use nth_create, nth_depadd and nth_block there");
   if (!the_runtime.up.load(std::memory_order_acquire))
     return fail(NTH_ESTATE, "nth_run: the run-time is not up; call nth_init first");

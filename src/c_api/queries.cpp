@@ -13,7 +13,7 @@ extern "C" NTH_API nth_desc *nth_self(void) { return self(); }
 extern "C" NTH_API int nth_workers(void) { return kthreads; }
 
 extern "C" NTH_API int nth_worker(void) {
-  const worker *w = current_worker();
+  const worker *w = worker_or_null();
   return w == nullptr ? -1 : w->id;
 }
 

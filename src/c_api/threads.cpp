@@ -37,7 +37,7 @@ bool up() noexcept { return the_runtime.up.load(std::memory_order_acquire); }
       return refuse_creation(call, "a successor is NULL");
   }
   nth_desc *d = nullptr;
-  if (worker *w = current_worker()) {
+  if (worker *w = worker_or_null()) {
     d = create_thread(w, c);
   } else if (up()) {
     outside_scope outside;
@@ -86,54 +86,70 @@ inline bool over_backlog(const worker *w) noexcept {
          static_cast<std::uint64_t>(ready_blocks(w)) + 1 >= the_runtime.backlog_blocks;
 }
 
+// Everything but the common case: to another worker, from a kernel thread that is none, a block that is
+// full, a request that waits, a mistake.
 template <queue_end End>
-inline void enqueue(const char *call, int which, nth_desc *d) noexcept {
+[[gnu::noinline]] void enqueue(const char *call, int which, nth_desc *d) noexcept {
   if (static_cast<unsigned>(which) >= static_cast<unsigned>(the_runtime.workers) || d == nullptr ||
-      state_of(d) != thread_state::created || __atomic_load_n(&d->ndep, __ATOMIC_RELAXED) != 0) [[unlikely]]
+      state_of(d) != thread_state::created || dependencies(d) != 0) [[unlikely]]
     return refuse_enqueue(call, which, d);
-  worker *w = current_worker();
+  worker *w = worker_or_null();
   if (w == nullptr) [[unlikely]]
     return enqueue_outside(call, which, d, End);
   set_state(d, thread_state::ready_fresh);
   enter(w);
+  bool too_many = false;
   if (which != w->id) {
     push_outgoing(w, which, d, End);
-    return leave_sharing(w);
-  }
-  if constexpr (End == queue_end::back) {
+  } else if (End == queue_end::back) {
     push_back(w, d);
-    leave_sharing(w);
   } else {
     push_front(w, d);
-    const bool too_many = over_backlog(w);
-    leave_sharing(w);
-    if (too_many) [[unlikely]]
-      nth_make_way();
+    too_many = over_backlog(w);
   }
+  leave_sharing(w);
+  if (too_many) [[unlikely]]
+    nth_make_way();
+}
+
+inline bool may_enqueue(const nth_desc *d) noexcept {
+  return d != nullptr && state_of(d) == thread_state::created && __atomic_load_n(&d->ndep, __ATOMIC_RELAXED) == 0;
 }
 
 } // namespace
 
-extern "C" NTH_API nth_desc *nth_create_ls(void (*root)(), int ndep, nth_desc *succ, int narg, ...) {
-  va_list list;
+// nth_create_ls by its other name: two words of `...` are named, for on System V x86-64 they travel as
+// named ones do, and naming all six register arguments spares the area in which a function with variable
+// arguments saves them.
+extern "C" NTH_API nth_desc *create_ls_words(void (*root)(), int ndep, nth_desc *succ, int narg, long word0,
+                                             long word1, ...) __asm__("nth_create_ls");
+
+namespace {
+
+[[gnu::noinline]] nth_desc *create_ls_slow(void (*root)(), int ndep, nth_desc *succ, int narg, long word0, long word1,
+                                           va_list rest) noexcept {
+  long words[NTH_MAX_ARGS] = {word0, word1};
+  for (int i = 2; i < narg && i < NTH_MAX_ARGS; ++i)
+    words[i] = va_arg(rest, long);
+  return create_checked("nth_create_ls", {root, ndep, succ != nullptr ? 1 : 0, &succ, narg, words});
+}
+
+} // namespace
+
+nth_desc *create_ls_words(void (*root)(), int ndep, nth_desc *succ, int narg, long word0, long word1, ...) {
   worker *w = current_worker();
-  if (w == nullptr || root == nullptr || static_cast<unsigned>(ndep) > NTH_MAX_DEPENDENCIES ||
-      static_cast<unsigned>(narg) > 4) [[unlikely]] {
-    long words[NTH_MAX_ARGS];
-    va_start(list, narg);
-    for (int i = 0; i < narg && i < NTH_MAX_ARGS; ++i)
-      words[i] = va_arg(list, long);
-    va_end(list);
-    return create_checked("nth_create_ls", {root, ndep, succ != nullptr ? 1 : 0, &succ, narg, words});
+  if (static_cast<unsigned>(narg) > 2 || w->free_count == 0 || root == nullptr ||
+      static_cast<unsigned>(ndep) > NTH_MAX_DEPENDENCIES) [[unlikely]] {
+    va_list rest;
+    va_start(rest, word1);
+    nth_desc *d = create_ls_slow(root, ndep, succ, narg, word0, word1, rest);
+    va_end(rest);
+    return d;
   }
   nth_desc *d = take_desc(w);
-  if (d == nullptr) [[unlikely]]
-    return no_memory("nth_create_ls");
-  va_start(list, narg);
-  for (int i = 0; i < narg; ++i)
-    d->args[i] = va_arg(list, long);
-  va_end(list);
-  prepare_desc(d, root, succ, ndep, static_cast<std::uint8_t>(narg));
+  d->args[0] = word0;
+  d->args[1] = word1;
+  prepare_desc(d, root, succ, ndep, 0);
   return d;
 }
 
@@ -161,7 +177,9 @@ extern "C" NTH_API nth_desc *nth_create(void (*root)(), int ndep, int nsucc, int
   return create_checked("nth_create", {root, ndep, nsucc, succ, narg, words});
 }
 
-extern "C" NTH_API void nth_depadd(nth_desc *d, long n) {
+namespace {
+
+[[gnu::noinline]] void depadd_checked(nth_desc *d, long n) noexcept {
   if (d == nullptr || n < 0 || n > NTH_MAX_DEPENDENCIES) [[unlikely]]
     return misuse(NTH_EINVAL, "nth_depadd: %s", d == nullptr ? "the thread is NULL" : "the number of dependencies is negative or above NTH_MAX_DEPENDENCIES");
   const thread_state s = state_of(d);
@@ -176,14 +194,38 @@ extern "C" NTH_API void nth_depadd(nth_desc *d, long n) {
   if ((now & dep_count) + n > NTH_MAX_DEPENDENCIES) [[unlikely]]
     return misuse(NTH_EINVAL, "nth_depadd: %ld more than the %u that thread %p has is above NTH_MAX_DEPENDENCIES", n,
                   now & dep_count, static_cast<void *>(d));
-  if (now == 0) // nobody else has a claim on a count of zero, so nobody else may change it
-    __atomic_store_n(&d->ndep, static_cast<std::uint32_t>(n), __ATOMIC_RELAXED);
-  else
-    __atomic_fetch_add(&d->ndep, static_cast<std::uint32_t>(n), __ATOMIC_RELAXED);
+  __atomic_fetch_add(&d->ndep, static_cast<std::uint32_t>(n), __ATOMIC_RELAXED);
 }
 
-extern "C" NTH_API void nth_to_lrq(int which, nth_desc *d) { enqueue<queue_end::front>("nth_to_lrq", which, d); }
-extern "C" NTH_API void nth_to_lrq_end(int which, nth_desc *d) { enqueue<queue_end::back>("nth_to_lrq_end", which, d); }
+} // namespace
+
+extern "C" NTH_API void nth_depadd(nth_desc *d, long n) {
+  // The common case: by the caller to itself, from zero. Nobody else has a claim on a count of zero, so
+  // nobody else may change it, and no locked instruction is needed.
+  if (current_worker()->id >= 0 && d == running() && static_cast<unsigned long>(n) <= NTH_MAX_DEPENDENCIES &&
+      dependencies(d) == 0) [[likely]] {
+    __atomic_store_n(&d->ndep, static_cast<std::uint32_t>(n), __ATOMIC_RELAXED);
+    return;
+  }
+  depadd_checked(d, n);
+}
+
+extern "C" NTH_API void nth_to_lrq(int which, nth_desc *d) {
+  worker *w = current_worker();
+  window &f = w->own.front;
+  if (which != w->id || !may_enqueue(d)) [[unlikely]]
+    return enqueue<queue_end::front>("nth_to_lrq", which, d);
+  // The push that fills a block is left to the slow path too, which looks at the bound on waiting threads.
+  if (!enter_quietly(w) || f.lo < 2) [[unlikely]]
+    return enqueue<queue_end::front>("nth_to_lrq", which, d);
+  set_state(d, thread_state::ready_fresh);
+  f.b->slot[--f.lo] = d;
+  leave(w);
+}
+
+extern "C" NTH_API void nth_to_lrq_end(int which, nth_desc *d) {
+  enqueue<queue_end::back>("nth_to_lrq_end", which, d);
+}
 
 extern "C" NTH_API nth_status nth_unblock(nth_handle_t handle) {
   nth_desc *d = handle.thread;
@@ -191,7 +233,7 @@ extern "C" NTH_API nth_status nth_unblock(nth_handle_t handle) {
     return fail(NTH_EINVAL, "nth_unblock: the handle names no thread");
   if (!up())
     return fail(NTH_ESTATE, "nth_unblock: the run-time is not up");
-  worker *w = current_worker();
+  worker *w = worker_or_null();
   block *b = nullptr;
   dep_word old = __atomic_load_n(word_of(d), __ATOMIC_ACQUIRE);
   dep_word now = 0;
@@ -249,7 +291,7 @@ extern "C" NTH_API void nth_keep_fp(int on) {
 }
 
 extern "C" NTH_API nth_desc *nth_attach(void) {
-  if (!up() || current_worker() != nullptr) {
+  if (!up() || worker_or_null() != nullptr) {
     misuse(NTH_ESTATE, "nth_attach: %s",
            up() ? "the caller is a nano-thread; it has nth_self()" : "the run-time is not up; call nth_init first");
     errno = EINVAL;

@@ -25,9 +25,10 @@ struct alignas(64) block {
   std::uint32_t lo;
   std::uint32_t hi;
   queue_end end;     // where an arriving block is put
-  nth_desc *slot[block_size];
+  // One line: reading a few slots below slot[0], to prefetch, stays inside the block.
+  alignas(64) nth_desc *slot[block_size];
 };
-static_assert(offsetof(block, slot) % 8 == 0 && sizeof(block) == 576);
+static_assert(offsetof(block, slot) == 64 && sizeof(block) == 576);
 
 // Empty blocks: each worker keeps a list, and what exceeds its bound goes to the common pool.
 struct block_list {

@@ -6,9 +6,11 @@
 namespace nth::detail {
 
 stack_pool the_stacks;
+std::uintptr_t stack_last = 0;
 
 bool stack_pool::open(unsigned size_log2, bool guarded) noexcept {
   log2 = size_log2;
+  stack_last = (std::uintptr_t{1} << size_log2) - 1;
   pooled = {};
   made = 0;
   bare = 0;

@@ -33,6 +33,10 @@ inline stack_top *top_of(std::uintptr_t sp) noexcept {
   const std::uintptr_t last = (std::uintptr_t{1} << (the_area.region_of(sp) + smallest_class_log2)) - 1;
   return reinterpret_cast<stack_top *>((sp | last) + 1) - 1;
 }
+// Size - 1 of the run's stacks: what top_of finds from the address bits, for those who know that rsp lies
+// on a stack of the area.
+extern std::uintptr_t stack_last;
+
 inline bool on_stack(std::uintptr_t sp) noexcept {
   return the_area.holds(sp) && the_area.region_of(sp) < stack_regions;
 }

@@ -37,8 +37,9 @@ enum class guard_method : std::uint8_t { none, advise, protect };
 guard_method find_guard_method(void *page) noexcept;
 
 // Guard pages that the method `protect` makes at most. Each splits one mapping in three, so it costs two
-// of the 65,530 that a process may have by default (vm.max_map_count); a third is left to the program.
-inline constexpr long max_protected_guards = 20'000;
+// of the 65,530 that a process may have by default (vm.max_map_count), and of the 30,000 of Valgrind, which
+// ends the process where they are exceeded.
+inline constexpr long max_protected_guards = 14'000;
 
 // Puts a guard page at `page`. False: refused (for `protect`, also past max_protected_guards).
 bool guard(void *page, guard_method method) noexcept;

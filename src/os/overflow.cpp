@@ -69,10 +69,11 @@ std::size_t advised_size(std::size_t stack_size, std::size_t lacked) noexcept {
 void report(const fault_place &place, std::uintptr_t address, const void *context) noexcept {
   const code_point code = interrupted(context);
   // The deepest byte that the function is known to want: what it touched, or where its frame ends.
-  const std::uintptr_t deepest = code.stack_pointer < address && place.stack_bottom - code.stack_pointer <=
-                                                                     static_cast<std::size_t>(largest_stack_size)
-                                     ? code.stack_pointer
-                                     : address;
+  const std::uintptr_t deepest =
+      code.stack_pointer < address &&
+              place.stack_bottom - code.stack_pointer <= static_cast<std::size_t>(largest_stack_size)
+          ? code.stack_pointer
+          : address;
   const std::size_t lacked = place.stack_bottom - deepest;
 
   char who[208];
@@ -88,15 +89,19 @@ void report(const fault_place &place, std::uintptr_t address, const void *contex
   describe_function(reinterpret_cast<const void *>(code.instruction), function, sizeof function);
   char advice[96] = "Give the thread less to do on its stack.";
   if (const std::size_t size = advised_size(place.stack_size, lacked))
-    std::snprintf(advice, sizeof advice, "Set NTH_STACK_SIZE=%zu or more, or give it less to do on its stack.",
-                  size);
+    std::snprintf(advice, sizeof advice,
+                  "Set NTH_STACK_SIZE=%zu or more, or give it less to do on its stack.", size);
   char line[640];
-  const int length = std::snprintf(line, sizeof line,
-                                   "nth: stack overflow in %s: its stack of %zu bytes was overrun by at least "
-                                   "%zu bytes in %s. %s\n",
-                                   who, place.stack_size, lacked, function, advice);
-  if (length > 0)
-    [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line, static_cast<std::size_t>(length));
+  const int length =
+      std::snprintf(line, sizeof line,
+                    "nth: stack overflow in %s: its stack of %zu bytes was overrun by at least "
+                    "%zu bytes in %s. %s\n",
+                    who, place.stack_size, lacked, function, advice);
+  const std::size_t most = sizeof line - 1;
+  const std::size_t bytes = length < 0                                ? 0
+                            : static_cast<std::size_t>(length) < most ? static_cast<std::size_t>(length)
+                                                                      : most;
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line, bytes); // nobody is left to tell
 }
 
 // Does what would have happened without us. The kernel restores the mask of signals when the handler
@@ -243,7 +248,7 @@ void alternate_stack_drop() noexcept {
     return;
   stack_t now;
   if (sigaltstack(nullptr, &now) != 0 || (now.ss_flags & SS_ONSTACK) != 0)
-    return; // called in a signal handler: the stack is in use
+    return;                                     // called in a signal handler: the stack is in use
   if (now.ss_sp == own_mapping + page_size()) { // else the program has set its own since
     stack_t none = {};
     none.ss_flags = SS_DISABLE;

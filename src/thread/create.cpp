@@ -33,9 +33,11 @@ block *free_queue_pop(worker *w) noexcept {
 }
 
 void use_block(worker *w, block *full) noexcept {
-  if (w->free_descs.b != nullptr)
-    give_block(w, w->free_descs.b);
-  w->free_descs = {full, 0, full->hi};
+  if (w->free_descs != nullptr)
+    give_block(w, w->free_descs);
+  w->free_descs = full;
+  w->free_count = full->hi;
+  w->free_room = block_size;
   for (std::uint32_t i = 1; i <= prefetch_distance; ++i)
     __builtin_prefetch(full->slot[(full->hi - i) % block_size], 1);
   // The block behind it is read in a while: its lines may lie in another core's cache.
@@ -47,18 +49,19 @@ void use_block(worker *w, block *full) noexcept {
 
 // Fills the window with fresh descriptors. Policy dos: each at the top of a stack of its own.
 bool carve_descs(worker *w) noexcept {
-  window &f = w->free_descs;
-  if (f.b == nullptr) {
-    f.b = take_block(w);
-    if (f.b == nullptr)
+  if (w->free_descs == nullptr) {
+    w->free_descs = take_block(w);
+    if (w->free_descs == nullptr)
       return false;
+    w->free_room = block_size;
   }
+  block *b = w->free_descs;
   if (the_runtime.policy == NTH_POLICY_DOS) {
     stack_top *top = the_stacks.carve(w->id);
     if (top == nullptr)
       return false;
-    f.b->slot[0] = reinterpret_cast<nth_desc *>(top) - 1;
-    f.hi = 1;
+    b->slot[0] = reinterpret_cast<nth_desc *>(top) - 1;
+    w->free_count = 1;
   } else {
     std::size_t count = block_size;
     auto *d = static_cast<nth_desc *>(the_area.carve(region::descriptors, w->id, sizeof(nth_desc), count));
@@ -66,10 +69,10 @@ bool carve_descs(worker *w) noexcept {
       return false;
     // Taken from the top of the window, so the lowest address goes last.
     for (std::size_t i = 0; i < count; ++i)
-      f.b->slot[i] = d + (count - 1 - i);
-    f.hi = static_cast<std::uint32_t>(count);
+      b->slot[i] = d + (count - 1 - i);
+    w->free_count = static_cast<std::uint32_t>(count);
   }
-  descriptors_made.fetch_add(f.hi, std::memory_order_relaxed);
+  descriptors_made.fetch_add(w->free_count, std::memory_order_relaxed);
   return true;
 }
 
@@ -117,38 +120,36 @@ nth_desc *take_desc_slow(worker *w) noexcept {
     else if (!carve_descs(w))
       return nullptr;
   }
-  return w->free_descs.b->slot[--w->free_descs.hi];
+  return w->free_descs->slot[--w->free_count];
 }
 
 void release_desc_slow(worker *w, nth_desc *d) noexcept {
-  const int home = the_area.home_of(d);
   block *fresh = take_block(w);
-  if (home == w->id) {
-    window &f = w->free_descs;
-    if (fresh == nullptr) {
-      d->next = w->loose;
-      w->loose = d;
-      return;
-    }
-    if (f.b != nullptr) {
-      f.b->hi = f.hi;
-      free_queue_push(w, f.b);
-    }
-    f = {fresh, 0, 1};
-    fresh->slot[0] = d;
+  if (fresh == nullptr) {
+    d->next = w->loose;
+    w->loose = d;
     return;
   }
+  if (w->free_descs != nullptr) {
+    w->free_descs->hi = w->free_count;
+    free_queue_push(w, w->free_descs);
+  }
+  w->free_descs = fresh;
+  w->free_room = block_size;
+  w->free_count = 1;
+  fresh->slot[0] = d;
+}
+
+void release_foreign_slow(worker *w, nth_desc *d, int home) noexcept {
   block *&r = w->returns_to[home];
   if (r == nullptr) {
-    if (fresh == nullptr) {
+    r = take_block(w);
+    if (r == nullptr) {
       d->next = w->loose;
       w->loose = d;
       return;
     }
-    r = fresh;
     r->hi = 0;
-  } else if (fresh != nullptr) {
-    give_block(w, fresh);
   }
   r->slot[r->hi++] = d;
   if (r->hi == block_size)
@@ -223,7 +224,6 @@ nth_desc *create_thread(worker *w, const creation &c) noexcept {
     return nullptr;
   std::uint8_t flags = 0;
   if (c.narg <= 4) [[likely]] {
-    flags = static_cast<std::uint8_t>(c.narg);
     for (int i = 0; i < c.narg; ++i)
       d->args[i] = c.args[i];
   } else {

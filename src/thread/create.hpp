@@ -9,32 +9,36 @@ namespace nth::detail {
 
 nth_desc *take_desc_slow(worker *w) noexcept; // nullptr: no memory
 void release_desc_slow(worker *w, nth_desc *d) noexcept;
+void release_foreign_slow(worker *w, nth_desc *d, int home) noexcept;
+inline void release_foreign(worker *w, nth_desc *d) noexcept {
+  const int home = the_area.home_of(d);
+  block *r = w->returns_to[home];
+  if (r == nullptr || r->hi == block_size - 1) [[unlikely]]
+    return release_foreign_slow(w, d, home);
+  r->slot[r->hi++] = d;
+}
 void send_returns(worker *w) noexcept; // dead descriptors go home; called when a worker goes idle
 
 inline nth_desc *take_desc(worker *w) noexcept {
-  window &f = w->free_descs;
-  if (f.hi == 0) [[unlikely]]
+  const std::uint32_t n = w->free_count;
+  if (n == 0) [[unlikely]]
     return take_desc_slow(w);
-  nth_desc *d = f.b->slot[--f.hi];
-  // Below slot[0] the index wraps to stale pointers: harmless to prefetch.
-  __builtin_prefetch(f.b->slot[(f.hi - prefetch_distance) % block_size], 1);
-  return d;
+  nth_desc *const *last = w->free_descs->slot + (n - 1);
+  w->free_count = n - 1;
+  // Below slot[0] lies the block's own first line: whatever is read there is harmless to prefetch.
+  __builtin_prefetch(*(last - prefetch_distance), 1);
+  return *last;
 }
 
 // Paper 001: home is where the memory came from. [owner]
 inline void release_desc(worker *w, nth_desc *d) noexcept {
-  const int home = the_area.home_of(d);
-  window &f = w->free_descs;
-  if (home == w->id && f.hi < block_size && f.b != nullptr) [[likely]] {
-    f.b->slot[f.hi++] = d;
-    return;
-  }
-  block *r = w->returns_to[home];
-  if (home != w->id && r != nullptr && r->hi < block_size - 1) [[likely]] {
-    r->slot[r->hi++] = d;
-    return;
-  }
-  release_desc_slow(w, d);
+  if (reinterpret_cast<std::uintptr_t>(d) - w->home_begin >= w->home_bytes)
+    return release_foreign(w, d);
+  const std::uint32_t n = w->free_count;
+  if (n == w->free_room) [[unlikely]]
+    return release_desc_slow(w, d);
+  w->free_descs->slot[n] = d;
+  w->free_count = n + 1;
 }
 
 // A thread's memory, whole or not at all: descriptor, spill blocks, words. Arguments were checked.

@@ -27,7 +27,6 @@ enum class thread_state : std::uint8_t {
 };
 
 // flags
-constexpr std::uint8_t flag_narg_mask = 0x07; // 0 … 4 words in args
 constexpr std::uint8_t flag_spilled = 0x08;   // args[0] leads to spill blocks, args[1] words of arguments
 constexpr std::uint8_t flag_many = 0x10;      // succ leads to spill blocks with several successors
 constexpr std::uint8_t flag_keep_fp = 0x20;
@@ -80,20 +79,30 @@ constexpr std::uint16_t generation_in(dep_word w) noexcept { return static_cast<
 constexpr thread_state state_in(dep_word w) noexcept { return static_cast<thread_state>(static_cast<std::uint8_t>(w >> 48)); }
 constexpr dep_word token_in_word = dep_word{flag_token} << 56;
 
+// State and flags at once, for what is common: never suspended, nothing special.
+using state_flags [[gnu::may_alias]] = std::uint16_t;
+inline bool is_plain_fresh(const nth_desc *d) noexcept {
+  return __atomic_load_n(reinterpret_cast<const state_flags *>(&d->state), __ATOMIC_RELAXED) ==
+         static_cast<std::uint16_t>(thread_state::ready_fresh);
+}
+
 // The fields that every creation writes. The generation is left alone: it was counted up when the last
 // use ended, and reading it here would wait for a line that need only be written.
 inline void prepare_desc(nth_desc *d, void (*root)(), nth_desc *succ, int ndep, std::uint8_t flags) noexcept {
   d->root = root;
   d->succ = succ;
   __atomic_store_n(&d->ndep, static_cast<std::uint32_t>(ndep), __ATOMIC_RELAXED);
-  __atomic_store_n(&d->flags, flags, __ATOMIC_RELAXED);
-  set_state(d, thread_state::created);
+  __atomic_store_n(reinterpret_cast<state_flags *>(&d->state),
+                   static_cast<std::uint16_t>(static_cast<unsigned>(thread_state::created) | unsigned{flags} << 8),
+                   __ATOMIC_RELAXED);
 }
 
-// Ends the use of a descriptor: whoever holds a handle of it is late from now on.
+// Ends the use of a descriptor: whoever holds a handle of it is late from now on. One store of generation,
+// state (free) and flags (none).
+using generation_word [[gnu::may_alias]] = std::uint32_t;
 inline void retire(nth_desc *d) noexcept {
-  __atomic_store_n(&d->generation, static_cast<std::uint16_t>(generation_of(d) + 1), __ATOMIC_RELAXED);
-  set_state(d, thread_state::free);
+  __atomic_store_n(reinterpret_cast<generation_word *>(&d->generation),
+                   static_cast<std::uint16_t>(generation_of(d) + 1), __ATOMIC_RELAXED);
 }
 
 // A spill block: a descriptor's memory that holds further words of another one, linked by `next`.

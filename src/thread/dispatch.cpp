@@ -33,7 +33,7 @@ namespace {
 
 // The stack that w stands on will be left by nth_arch_drop. It stays out of the list until the next
 // drop, for the list may move to the pool and another worker would take a stack that is still in use.
-void drop_stack(worker *w, stack_top *stack) noexcept {
+inline void drop_stack(worker *w, stack_top *stack) noexcept {
   if (w->dropped != nullptr)
     give_stack(w, w->dropped);
   w->dropped = stack;
@@ -55,11 +55,15 @@ using four_words = void (*)(long, long, long, long);
   nth_arch_call_words(d->root, n, words);
 }
 
+inline void call_root(const nth_desc *d) {
+  reinterpret_cast<four_words>(d->root)(d->args[0], d->args[1], d->args[2], d->args[3]);
+}
+
 // Calls the root. Nothing that a worker owns may be kept in registers across it.
 inline void run_root(worker *w, nth_desc *d) {
   if ((d->flags & flag_spilled) != 0) [[unlikely]]
     return run_spilled(w, d);
-  reinterpret_cast<four_words>(d->root)(d->args[0], d->args[1], d->args[2], d->args[3]);
+  call_root(d);
 }
 
 [[gnu::noinline]] void end_thread_rare(worker *w, nth_desc *d) noexcept {
@@ -78,30 +82,48 @@ inline void run_root(worker *w, nth_desc *d) {
     count_ended(w, reinterpret_cast<nth_desc *>(words[i]));
 }
 
-// Private part entered.
-inline void end_thread(worker *w, nth_desc *d) noexcept {
+// Private part entered. True: the successor s got ready by it, and is the caller's to run.
+inline bool end_thread(worker *w, nth_desc *d, nth_desc *&s) noexcept {
   if ((d->flags & (flag_many | flag_keep_fp)) != 0) [[unlikely]]
     end_thread_rare(w, d);
-  nth_desc *s = d->succ;
+  s = d->succ;
   retire(d);
   release_desc(w, d);
-  if (s != nullptr)
-    count_ended(w, s);
+  return s != nullptr && count_ended_and_claim(w, s);
 }
 
-// After a thread has ended: what comes next. Null: the run ends.
-inline nth_desc *end_and_next(worker *w, nth_desc *ended) noexcept {
+[[gnu::noinline]] nth_desc *next(worker *w) noexcept {
   enter(w);
-  end_thread(w, ended);
   nth_desc *d = pop(w);
   leave_sharing(w);
   return d != nullptr ? d : next_or_idle(w);
 }
 
-inline nth_desc *next(worker *w) noexcept {
+[[gnu::noinline]] nth_desc *end_and_next_slow(worker *w, nth_desc *ended) noexcept {
   enter(w);
-  nth_desc *d = pop(w);
-  leave_sharing(w);
+  nth_desc *s = nullptr;
+  if (end_thread(w, ended, s))
+    push_front(w, s);
+  leave(w);
+  return next(w);
+}
+
+// After a thread has ended: what comes next. Null: the run ends.
+inline nth_desc *end_and_next(worker *w, nth_desc *ended) noexcept {
+  if (!enter_quietly(w)) [[unlikely]]
+    return end_and_next_slow(w, ended);
+  nth_desc *d = nullptr;
+  if (end_thread(w, ended, d)) {
+    // A successor that gets ready runs next on this worker; the inbox has its turn all the same.
+    if (--w->tick != 0) [[likely]] {
+      leave(w);
+      return d;
+    }
+    w->tick = 1;
+    push_front(w, d);
+  }
+  d = pop(w);
+  leave(w);
   return d != nullptr ? d : next_or_idle(w);
 }
 
@@ -127,29 +149,45 @@ inline nth_desc *take_first(worker *w) noexcept {
   return d;
 }
 
+// Policies lsa and dos: a thread on its own stack.
+[[noreturn]] void thread_main() {
+  stack_top *const here = top_here();
+  nth_desc *d = here->thread;
+  run_root(current_worker(), d);
+  worker *w = current_worker();
+  d->args[saved_sp] = reinterpret_cast<long>(here);
+  w->ended = d;
+  arch::drop(w->loop_sp, w);
+}
+
 // ---- The loop ----------------------------------------------------------------------------------------------
 
 template <class Policy>
 [[noreturn]] void loop() {
-  stack_top *const here = top_of(stack_pointer());
-  here->thread = nullptr;
+  stack_top *const here = top_here();
   worker *w = current_worker();
   nth_desc *d = take_first(w);
   for (;;) {
     if (d == nullptr) { // the run ends: on the kernel's stack
       drop_stack(w, here);
-      nth_arch_drop(w->kernel_sp, w);
+      arch::drop(w->kernel_sp, w);
     }
     if constexpr (Policy::calls_roots) {
+      if (is_plain_fresh(d)) [[likely]] {
+        here->thread = d;
+        call_root(d);
+        w = current_worker(); // the thread may have blocked, and gone on with another one
+        d = end_and_next(w, d);
+        continue;
+      }
       if (!is_fresh(d)) {
         // It has a stack of its own, and this one holds nothing.
         drop_stack(w, here);
-        nth_arch_drop(restore_rest(w, d), w);
+        arch::drop(restore_rest(w, d), w);
       }
       here->thread = d;
       run_root(w, d);
-      w = current_worker(); // the thread may have blocked, and gone on with another one
-      here->thread = nullptr;
+      w = current_worker();
       d = end_and_next(w, d);
     } else {
       void *context = nullptr;
@@ -166,7 +204,7 @@ template <class Policy>
         stack->thread = d;
         annotate::fresh_context(stack);
         context = arch::fresh_context(std::is_same_v<Policy, dos_policy> ? static_cast<void *>(d) : stack,
-                                      nth_arch_thread_entry);
+                                      thread_main);
       }
       nth_arch_enter(&w->loop_sp, context, w);
       if (nth_desc *ended = w->ended) {
@@ -187,38 +225,57 @@ void *loop_context(stack_top *stack) noexcept {
   stack->thread = nullptr;
   annotate::fresh_context(stack);
   // Under dos the place below is a descriptor's; it stays zero here, so that a walk sees none.
-  void *top = the_runtime.policy == NTH_POLICY_DOS ? static_cast<void *>(reinterpret_cast<nth_desc *>(stack) - 1)
-                                                   : stack;
-  return arch::fresh_context(top, nth_arch_loop_entry);
+  switch (the_runtime.policy) {
+  case NTH_POLICY_LSA:
+    return arch::fresh_context(stack, loop<lsa_policy>);
+  case NTH_POLICY_DOS:
+    return arch::fresh_context(reinterpret_cast<nth_desc *>(stack) - 1, loop<dos_policy>);
+  case NTH_POLICY_DSR:
+    break;
+  }
+  return arch::fresh_context(stack, loop<dsr_policy>);
 }
 
 void enter_first_loop(worker *w, stack_top *stack) noexcept {
   nth_arch_enter(&w->kernel_sp, loop_context(stack), w);
 }
 
-} // namespace nth::detail
+// ---- Joining one child in place --------------------------------------------------------------------------
 
-using namespace nth::detail;
-
-extern "C" [[noreturn]] __attribute__((visibility("hidden"))) void nth_loop_main() {
-  switch (the_runtime.policy) {
-  case NTH_POLICY_LSA:
-    loop<lsa_policy>();
-  case NTH_POLICY_DOS:
-    loop<dos_policy>();
-  case NTH_POLICY_DSR:
-    break;
-  }
-  loop<dsr_policy>();
-}
-
-// Policies lsa and dos: a thread on its own stack.
-extern "C" [[noreturn]] __attribute__((visibility("hidden"))) void nth_thread_main() {
-  stack_top *const here = top_of(stack_pointer());
+bool join_in_place(worker *w) noexcept {
+  stack_top *const here = top_here();
   nth_desc *d = here->thread;
-  run_root(current_worker(), d);
-  worker *w = current_worker();
-  d->args[saved_sp] = reinterpret_cast<long>(here);
-  w->ended = d;
-  nth_arch_drop(w->loop_sp, w);
+  if ((stack_pointer() & stack_last) < w->join_floor || dependencies(d) != 2 || (d->flags & flag_keep_fp) != 0 ||
+      w->eh->caught != nullptr || --w->tick == 0) {
+    ++w->tick;
+    return false;
+  }
+  if (!enter_quietly(w)) {
+    leave(w);
+    return false;
+  }
+  window &f = w->own.front;
+  nth_desc *child = f.empty() ? d : f.b->slot[f.lo];
+  if (child->succ != d || !is_plain_fresh(child)) {
+    leave(w);
+    return false;
+  }
+  ++f.lo;
+  leave(w);
+  const int saved = *w->errno_place;
+  set_state(d, thread_state::blocked);
+  here->thread = child;
+  nth_arch_call_in_place(child->args[0], child->args[1], child->args[2], child->args[3], child->root);
+  w = current_worker(); // the child may have blocked, and gone on with another one
+  here->thread = d;
+  *w->errno_place = saved;
+  if ((child->flags & (flag_many | flag_keep_fp)) != 0) [[unlikely]]
+    end_thread_rare(w, child);
+  retire(child);
+  release_desc(w, child);
+  __atomic_store_n(&d->ndep, 0, __ATOMIC_RELAXED);
+  set_state(d, thread_state::ready_again);
+  return true;
 }
+
+} // namespace nth::detail

@@ -56,18 +56,4 @@ void post_ended(worker *w) noexcept {
   }
 }
 
-void count_ended(worker *w, nth_desc *s) noexcept {
-  private_part &p = w->own;
-  if (p.ended_of != s) {
-    post_ended(w);
-    p.ended_of = s;
-    p.ended_count = 0;
-  }
-  // Not posted yet: one shared count that two cores write costs more than all else of an empty thread.
-  // The look at the count is a load that hits until another worker posts.
-  const std::uint32_t n = ++p.ended_count;
-  if (dependencies(s) <= n)
-    post_ended(w);
-}
-
 } // namespace nth::detail

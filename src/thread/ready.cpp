@@ -45,6 +45,7 @@ block *close(window &w) noexcept {
 }
 
 void push_ring_or_spare(worker *w, block_ring<block> &ring, block *b) noexcept {
+  w->closed = true;
   if (!push_ring(w, ring, b)) [[unlikely]] {
     b->next = w->own.spare_blocks;
     w->own.spare_blocks = b;
@@ -52,6 +53,7 @@ void push_ring_or_spare(worker *w, block_ring<block> &ring, block *b) noexcept {
 }
 
 void push_spare(worker *w, nth_desc *d) noexcept {
+  w->closed = true;
   d->next = w->own.spare;
   w->own.spare = d;
 }
@@ -91,7 +93,13 @@ void push_front_slow(worker *w, nth_desc *d) noexcept {
 
 void push_back_slow(worker *w, nth_desc *d) noexcept {
   window &b = w->own.back;
-  if (b.b != nullptr && b.empty()) {
+  if (b.b != nullptr && b.lo > block_size / 2) {
+    // Few are left, and threads that yield to one another keep it so: they move down.
+    for (std::uint32_t i = b.lo; i < b.hi; ++i)
+      b.b->slot[i - b.lo] = b.b->slot[i];
+    b.hi -= b.lo;
+    b.lo = 0;
+  } else if (b.b != nullptr && b.empty()) {
     b.lo = b.hi = 0;
   } else {
     block *fresh = take_block(w);
@@ -152,6 +160,9 @@ void accept_inbox(worker *w) noexcept {
   }
 }
 
+// So few threads are popped from the back window where they lie; more are worth the exchange of windows.
+constexpr std::uint32_t few_threads = 4;
+
 // ---- Popping -------------------------------------------------------------------------------------------
 
 nth_desc *pop_slow(worker *w) noexcept {
@@ -176,13 +187,14 @@ nth_desc *pop_slow(worker *w) noexcept {
         os::pause();
       if (old != nullptr) {
         open_front(w, old);
-      } else if (!w->own.back.empty()) {
-        const window back = w->own.back;
-        w->own.back = f;
-        w->own.back.lo = w->own.back.hi = 0;
-        f = back;
       } else {
-        return nullptr;
+        w->closed = false;
+        window &k = w->own.back;
+        if (k.hi - k.lo <= few_threads)
+          return k.empty() ? nullptr : k.b->slot[k.lo++];
+        block *const spent = f.b;
+        f = {k.b, k.lo, k.hi};
+        k = {spent, 0, 0};
       }
     }
   }

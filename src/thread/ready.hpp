@@ -52,6 +52,15 @@ inline nth_desc *pop(worker *w) noexcept {
   return f.b->slot[f.lo++];
 }
 
+// The same for a thread that yields: what lies in the back window, with nothing before it, is taken there.
+inline nth_desc *pop_yielding(worker *w) noexcept {
+  private_part &p = w->own;
+  if (p.front.empty() && !w->closed && !p.back.empty() && p.ended_of == nullptr && p.outgoing_count == 0 &&
+      --w->tick != 0) [[likely]]
+    return p.back.b->slot[p.back.lo++];
+  return pop(w);
+}
+
 // ---- Ends of threads, and what they make ready (ends.cpp) ----
 
 // `s` has no dependencies left: it is enqueued at `end` of w's queue. w null: from another kernel thread.
@@ -59,8 +68,33 @@ void make_ready(worker *w, nth_desc *s, queue_end end) noexcept;
 void post_ended(worker *w) noexcept; // posts the count of ended threads
 // Lowers s's count by n in one step and makes it ready at zero. w null: as above.
 void lower(worker *w, nth_desc *s, std::uint32_t n) noexcept;
-// One predecessor of s has ended here: counted, posted later with others of its kind.
-void count_ended(worker *w, nth_desc *s) noexcept;
+// One predecessor of s has ended here. Not posted yet: one shared count that two cores write costs more
+// than all else of an empty thread. The look at the count is a load that hits until another worker posts.
+inline void count_ended(worker *w, nth_desc *s) noexcept {
+  private_part &p = w->own;
+  if (p.ended_of != s) [[unlikely]] {
+    post_ended(w);
+    p.ended_of = s;
+    p.ended_count = 0;
+  }
+  const std::uint32_t n = p.ended_count + 1;
+  p.ended_count = n;
+  if (dependencies(s) <= n) [[unlikely]]
+    post_ended(w);
+}
+
+// The same, when s would run next: true if s was blocked, is ready now, and is the caller's to run.
+inline bool count_ended_and_claim(worker *w, nth_desc *s) noexcept {
+  private_part &p = w->own;
+  if (p.ended_of == s && dependencies(s) == p.ended_count + 1 && state_of(s) == thread_state::blocked) {
+    p.ended_of = nullptr;
+    __atomic_store_n(&s->ndep, 0, __ATOMIC_RELAXED);
+    set_state(s, thread_state::ready_again);
+    return true;
+  }
+  count_ended(w, s);
+  return false;
+}
 
 // ---- Searching (steal.cpp, idle.cpp): private part not entered ----
 

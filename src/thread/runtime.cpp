@@ -17,9 +17,10 @@ extern "C" void *__cxa_get_globals() noexcept __attribute__((weak));
 namespace nth::detail {
 
 runtime the_runtime;
+constinit worker nobody;
 
 extern "C" {
-__thread worker *nth_tls_worker = nullptr;
+__thread worker *nth_tls_worker = &nobody;
 }
 
 namespace {
@@ -72,6 +73,12 @@ bool make_workers(runtime &rt) noexcept {
     w->tick = inbox_period;
     w->random = static_cast<std::uint64_t>(i) * 0x9e37'79b9'7f4a'7c15U + 1;
     w->active.store(1, std::memory_order_relaxed);
+    w->request.store(one_sided_barrier ? request_idle : request_fence, std::memory_order_relaxed);
+    const part &home = rt.policy == NTH_POLICY_DOS ? the_area.at(the_stacks.region(), i) : the_area.at(region::descriptors, i);
+    w->home_begin = home.begin();
+    if (rt.policy == NTH_POLICY_DSR && i < rt.workers)
+      w->join_floor = (std::uintptr_t{1} << rt.stack_log2) / 8 * 7;
+    w->home_bytes = std::uintptr_t{1} << the_area.home_shift;
     w->own.outgoing = reinterpret_cast<window *>(tail);
     w->returns_to = reinterpret_cast<block **>(tail + (layout.returns - layout.outgoing));
     tail += arrays;
@@ -181,7 +188,7 @@ nth_status start_runtime(const nth_options &o) noexcept {
     return fail(NTH_ENOMEM, "nth_init: no address space: not even 1 GiB could be reserved; raise the limit on "
                             "address space (ulimit -v)");
   }
-  if (!make_workers(rt) || !the_stacks.open(rt.stack_log2, o.guard != 0) || !prepare_stacks(rt)) {
+  if (!the_stacks.open(rt.stack_log2, o.guard != 0) || !make_workers(rt) || !prepare_stacks(rt)) {
     close_memory(rt);
     topology::unload();
     return fail(NTH_ENOMEM, "nth_init: no memory for %d workers and their stacks of %ld bytes", rt.workers,

@@ -45,6 +45,7 @@ void share(worker *w) noexcept {
   b->end = queue_end::front;
   for (std::uint32_t i = 0; i < give; ++i)
     b->slot[i] = from.b->slot[from.hi - give + i];
+  w->closed = true;
   if (push_ring(w, ring, b))
     from.hi -= give;
   else
@@ -57,6 +58,10 @@ void answer_request(worker *w) noexcept {
   for (int spins = 0;; ++spins) {
     std::uint32_t r = w->request.load(std::memory_order_acquire);
     const std::uint32_t who = r & request_mask;
+    if (spins == 0 && (r & request_fence) != 0) { // busy = 1, now for all to see
+      w->busy.exchange(1, std::memory_order_seq_cst);
+      continue;
+    }
     if (who == request_idle)
       return;
     if (who == request_locked) { // brief, unless the thief was preempted
@@ -66,7 +71,7 @@ void answer_request(worker *w) noexcept {
         os::yield_processor();
       continue;
     }
-    if (!w->request.compare_exchange_strong(r, (r & request_poison) | request_answering, std::memory_order_acquire))
+    if (!w->request.compare_exchange_strong(r, (r & ~request_mask) | request_answering, std::memory_order_acquire))
       continue;
     share(w);
     w->request.fetch_and(~request_mask, std::memory_order_release);
@@ -142,7 +147,7 @@ look look_into(worker *w, worker *victim) noexcept {
   do {
     if ((r & request_mask) != request_asked)
       return look::unsure;
-  } while (!victim->request.compare_exchange_weak(r, (r & request_poison) | request_locked,
+  } while (!victim->request.compare_exchange_weak(r, (r & ~request_mask) | request_locked,
                                                   std::memory_order_acq_rel, std::memory_order_relaxed));
   private_part &p = victim->own;
   const bool any = any_ready(victim) || p.ended_of != nullptr;

@@ -16,37 +16,24 @@ namespace {
 
 static_assert(NTH_ENOMEM == 2, "switch.S returns it");
 
-// Stands for the worker where there is none: the assembly clears its busy word.
-worker nobody;
-
 // Without a switch: back to where the caller came from.
 switch_target stay(void *sp, worker *w) noexcept { return {sp, w}; }
 
-// Policy dsr: where to go when `n` is next (null: nothing is ready). `spare` is a stack that was taken in
-// case a loop must be entered; see needs_stack.
-bool needs_stack(const nth_desc *n) noexcept {
+// Policy dsr: whether a loop must be entered, on a stack of its own, when `n` is next (null: nothing).
+inline bool needs_stack(const nth_desc *n) noexcept {
   return the_runtime.policy == NTH_POLICY_DSR && (n == nullptr || is_fresh(n));
 }
 
-switch_target go_on(worker *w, nth_desc *n, stack_top *spare) noexcept {
-  if (the_runtime.policy != NTH_POLICY_DSR) {
-    w->first = n;
-    return {w->loop_sp, w};
-  }
-  if (n != nullptr && !is_fresh(n))
+// Saves what the assembly does not, and finds where to go on.
+inline switch_target suspend(worker *w, nth_desc *d, void *sp, nth_desc *n, stack_top *spare) noexcept {
+  save_rest(w, d, sp);
+  if (n != nullptr && spare == nullptr && the_runtime.policy == NTH_POLICY_DSR)
     return {restore_rest(w, n), w};
-  // A fresh thread has no exceptions in flight.
+  // A loop, and what starts from it, has no exceptions in flight.
   w->eh->caught = nullptr;
   w->eh->uncaught = 0;
   w->first = n;
-  return {loop_context(spare), w};
-}
-
-void clear_exceptions_for_loop(worker *w) noexcept {
-  if (the_runtime.policy != NTH_POLICY_DSR) {
-    w->eh->caught = nullptr;
-    w->eh->uncaught = 0;
-  }
+  return {spare != nullptr ? loop_context(spare) : w->loop_sp, w};
 }
 
 // Gives back what pop had given, when there is no stack to go on with.
@@ -59,12 +46,12 @@ void put_back(worker *w, nth_desc *n) noexcept {
 
 // nth_yield: the caller goes to the end of the queue.
 extern "C" __attribute__((visibility("hidden"))) switch_target nth_pick_yield(void *sp) noexcept {
-  nth_desc *d = self();
-  if (d == nullptr)
-    return stay(sp, &nobody);
   worker *w = current_worker();
+  if (w->id < 0)
+    return stay(sp, w);
+  nth_desc *d = running();
   enter(w);
-  nth_desc *n = pop(w);
+  nth_desc *n = pop_yielding(w);
   if (n == nullptr)
     return stay(sp, w);
   stack_top *spare = nullptr;
@@ -72,26 +59,24 @@ extern "C" __attribute__((visibility("hidden"))) switch_target nth_pick_yield(vo
     put_back(w, n);
     return stay(sp, w);
   }
-  save_rest(w, d, sp);
-  clear_exceptions_for_loop(w);
   set_state(d, thread_state::ready_again);
   push_back(w, d);
   // The caller may not be given away before its stack has been left: a sleeper is woken, and will ask.
-  if (w->request.load(std::memory_order_relaxed) != request_idle) [[unlikely]] {
+  if ((w->request.load(std::memory_order_relaxed) & request_poison) != 0) [[unlikely]] {
     if (the_runtime.searching.load(std::memory_order_relaxed) == 0)
       wake_one(nullptr);
   }
-  return go_on(w, n, spare);
+  return suspend(w, d, sp, n, spare);
 }
 
 // nth_block, nth_try_block.
 extern "C" __attribute__((visibility("hidden"))) switch_target nth_pick_block(void *sp) noexcept {
-  nth_desc *d = self();
-  if (d == nullptr) {
-    block_outside();
-    return stay(sp, &nobody);
-  }
   worker *w = current_worker();
+  if (w->id < 0) {
+    block_outside();
+    return stay(sp, w);
+  }
+  nth_desc *d = running();
   private_part &p = w->own;
   const std::uint32_t before = dependencies(d);
   if (before == 0) {
@@ -132,10 +117,8 @@ extern "C" __attribute__((visibility("hidden"))) switch_target nth_pick_block(vo
     return {nullptr, w};
   }
   // What has got ready meanwhile is offered to sleeping workers while the caller is not among it.
-  if (w->request.load(std::memory_order_relaxed) != request_idle) [[unlikely]]
+  if ((w->request.load(std::memory_order_relaxed) & request_poison) != 0) [[unlikely]]
     share_with_sleepers(w);
-  save_rest(w, d, sp);
-  clear_exceptions_for_loop(w);
   set_state(d, thread_state::blocked);
   // The own dependency is given up like a child that has ended here: counted in the private part, which
   // nobody else can read before the stack has been left.
@@ -145,7 +128,18 @@ extern "C" __attribute__((visibility("hidden"))) switch_target nth_pick_block(vo
     p.ended_count = 0;
   }
   ++p.ended_count;
-  return go_on(w, n, spare);
+  return suspend(w, d, sp, n, spare);
+}
+
+extern "C" NTH_API void nth_block(void) {
+  worker *w = current_worker();
+  if (w->id < 0 || !join_in_place(w))
+    nth_block_switch();
+}
+
+extern "C" NTH_API nth_status nth_try_block(void) {
+  worker *w = current_worker();
+  return w->id >= 0 && join_in_place(w) ? NTH_OK : nth_try_block_switch();
 }
 
 extern "C" __attribute__((visibility("hidden"))) void nth_block_refused() noexcept {
@@ -170,10 +164,8 @@ extern "C" __attribute__((visibility("hidden"))) switch_target nth_pick_make_way
     return stay(sp, w);
   std::memmove(&f.b->slot[0], &f.b->slot[1], (block_size - 1) * sizeof f.b->slot[0]);
   f.b->slot[block_size - 1] = d;
-  save_rest(w, d, sp);
-  clear_exceptions_for_loop(w);
   set_state(d, thread_state::ready_again);
-  return go_on(w, n, spare);
+  return suspend(w, d, sp, n, spare);
 }
 
 } // namespace nth::detail

@@ -32,6 +32,7 @@ struct window {
 // request: the two low bits say who holds the private part.
 //   idle -> asked (thief) -> answering (owner) -> idle
 //                         -> locked (thief)    -> idle
+// All bits clear is what the owner's hot paths test for.
 constexpr std::uint32_t request_idle = 0;
 constexpr std::uint32_t request_asked = 1;
 constexpr std::uint32_t request_locked = 2;
@@ -39,6 +40,8 @@ constexpr std::uint32_t request_answering = 3;
 constexpr std::uint32_t request_mask = 3;
 // A worker sleeps: whoever gets work to share looks here and wakes it.
 constexpr std::uint32_t request_poison = 4;
+// There is no membarrier(2): the owner pays for a locked instruction. Set for the whole run.
+constexpr std::uint32_t request_fence = 8;
 
 // The C++ run-time's exception state of a kernel thread, as the Itanium ABI lays it out.
 struct exception_globals {
@@ -63,27 +66,35 @@ struct worker {
   std::atomic<std::uint32_t> busy{0}; // 1 while the owner works on its private part
   std::uint32_t tick{0};              // dispatches left until the inbox is looked at
   private_part own{};
+  bool closed{false};                 // the rings may hold blocks, or the spare lists something
+  int id{-1};
 
   // -- the owner's alone --
-  alignas(64) window free_descs{};    // dead descriptors of this home: taken and put at hi
+  // Dead descriptors of this home, taken and put at free_count. Without a block the count is 0 and
+  // the room too, so that both take their slow path.
+  alignas(64) block *free_descs{nullptr};
+  std::uint32_t free_count{0};
+  std::uint32_t free_room{0};         // block_size, or 0 without a block
+  std::uintptr_t home_begin{0};       // descriptors of this home lie in [home_begin, home_begin + home_bytes)
+  std::uintptr_t home_bytes{0};
+  exception_globals *eh{nullptr};     // of this kernel thread; so is
+  int *errno_place{nullptr};
+  nth_desc *first{nullptr};           // what a fresh loop is to run first
+  std::uintptr_t join_floor{~std::uintptr_t{0}}; // a child may be called on a stack with so much room below rsp
+  stack_top *dropped{nullptr};        // the loop stack left last; nobody else may have it before the next drop
   block *free_first{nullptr};         // more of them, full blocks, first in first out
   block *free_last{nullptr};
   nth_desc *loose{nullptr};           // dead descriptors of any home for which no block could be had
   block **returns_to{nullptr};        // [homes]: dead descriptors on their way home; hi counts
   block_list empties{};
   stack_list stacks{};
-  stack_top *dropped{nullptr};        // the loop stack left last; nobody else may have it before the next drop
-  nth_desc *first{nullptr};           // what a fresh loop is to run first
   nth_desc *ended{nullptr};           // policies lsa, dos: the thread that has just ended
   void *loop_sp{nullptr};             // policies lsa, dos: the suspended scheduler loop
   void *kernel_sp{nullptr};           // the kernel thread's own stack, for the end of the run
-  exception_globals *eh{nullptr};     // of this kernel thread; so is
-  int *errno_place{nullptr};
   std::uint64_t random{1};
   long stat_steals{0};
   long stat_sleeps{0};
   std::uint32_t stack_misses{0};
-  int id{0};
   unsigned long kernel_thread{0};
   void *kernel_fiber{nullptr}; // ThreadSanitizer, AddressSanitizer: the kernel stack
   const void *kernel_bottom{nullptr};
@@ -111,7 +122,11 @@ constexpr std::uint32_t inbox_period = 61;
 
 // ---- Who runs here ---------------------------------------------------------------------------------
 
-// The worker of this kernel thread; null elsewhere. Assembly, for a compiler would keep the address of a
+// Stands for the worker of kernel threads that are none: id -1, nothing in it, so that the checks of the
+// hot paths send them to the slow ones.
+extern worker nobody;
+
+// The worker of this kernel thread, or nobody. Assembly, for a compiler would keep the address of a
 // thread_local across a call in which the nano-thread moves to another kernel thread.
 extern "C" {
 extern __thread worker *nth_tls_worker __attribute__((visibility("hidden"), tls_model("initial-exec")));
@@ -129,16 +144,26 @@ inline std::uintptr_t stack_pointer() noexcept {
   return sp;
 }
 
+inline worker *worker_or_null() noexcept {
+  worker *w = current_worker();
+  return w->id < 0 ? nullptr : w;
+}
+
 // Paper 000, section 3: address bits, class, top word.
 inline nth_desc *self() noexcept {
   const std::uintptr_t sp = stack_pointer();
   return on_stack(sp) ? top_of(sp)->thread : nullptr;
 }
 
+// The same inside a worker, where rsp is known to lie on a stack of the area.
+inline stack_top *top_here() noexcept {
+  return reinterpret_cast<stack_top *>((stack_pointer() | stack_last) + 1) - 1;
+}
+inline nth_desc *running() noexcept { return top_here()->thread; }
+
 // ---- The private part --------------------------------------------------------------------------------
 
-// False where membarrier(2) is missing: the owner then pays for a locked instruction.
-extern bool one_sided_barrier;
+extern bool one_sided_barrier; // membarrier(2) works
 
 void answer_request(worker *w) noexcept;
 void share_with_sleepers(worker *w) noexcept;
@@ -147,14 +172,17 @@ void share_with_sleepers(worker *w) noexcept;
 // reordered: either a compiler barrier here and membarrier in the thief, or an exchange here. An owner
 // that read "idle" has its busy = 1 visible to a thief that asked and passed the barrier, so that thief
 // waits; an owner that read anything else settles with the thief in answer_request.
+//
+// True: nobody wants anything, and threads may be pushed without a look at leave_sharing. A worker that
+// goes to sleep after this poisons, passes the barrier, and waits for busy = 0 before it looks.
+inline bool enter_quietly(worker *w) noexcept {
+  w->busy.store(1, std::memory_order_relaxed);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  return w->request.load(std::memory_order_acquire) == request_idle;
+}
+
 inline void enter(worker *w) noexcept {
-  if (one_sided_barrier) {
-    w->busy.store(1, std::memory_order_relaxed);
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-  } else {
-    w->busy.exchange(1, std::memory_order_seq_cst);
-  }
-  if ((w->request.load(std::memory_order_acquire) & request_mask) != request_idle) [[unlikely]]
+  if (!enter_quietly(w)) [[unlikely]]
     answer_request(w);
 }
 
@@ -165,7 +193,7 @@ inline void leave(worker *w) noexcept { w->busy.store(0, std::memory_order_relea
 // goes to sleep poisons `request`, passes the barrier and then looks: a push that did not see the poison
 // is seen by that look.
 inline void leave_sharing(worker *w) noexcept {
-  if (w->request.load(std::memory_order_relaxed) != request_idle) [[unlikely]]
+  if ((w->request.load(std::memory_order_relaxed) & request_poison) != 0) [[unlikely]]
     share_with_sleepers(w);
   leave(w);
 }

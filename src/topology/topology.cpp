@@ -37,14 +37,14 @@ hwloc_topology_t read_machine() noexcept {
   return machine;
 }
 
-// What the cgroup and the affinity of the process leave of it.
+// What the cgroup and the affinity of the caller leave of it.
 hwloc_bitmap_t usable_set(hwloc_topology_t machine) noexcept {
   hwloc_bitmap_t usable = hwloc_bitmap_dup(hwloc_topology_get_allowed_cpuset(machine));
   hwloc_bitmap_t bound = hwloc_bitmap_alloc();
   if (usable != nullptr && bound != nullptr && hwloc_topology_is_thissystem(machine)) {
-    // The union over its kernel threads, where /proc lists them; else the caller's.
-    const bool known = hwloc_get_cpubind(machine, bound, HWLOC_CPUBIND_PROCESS) == 0 ||
-                       hwloc_get_cpubind(machine, bound, HWLOC_CPUBIND_THREAD) == 0;
+    // The caller's, which kernel threads that it starts inherit. The union over all kernel threads of the
+    // process would undo what the program has set, as soon as one of them was started before.
+    const bool known = hwloc_get_cpubind(machine, bound, HWLOC_CPUBIND_THREAD) == 0;
     if (known && hwloc_bitmap_intersects(usable, bound))
       hwloc_bitmap_and(usable, usable, bound);
   }

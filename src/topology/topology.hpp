@@ -1,4 +1,5 @@
-// The cores that the process may use, in the order in which workers are placed on them.
+// The cores that the caller of load may use, by its cgroup and its affinity mask, in the order in which
+// workers are placed on them.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +11,8 @@ namespace nth::detail::topology {
 bool load() noexcept;
 void unload() noexcept;
 
-int usable_cores() noexcept;                    // at least 1
-int os_index(int position) noexcept;            // the kernel's number of the position-th usable hardware thread
+int usable_cores() noexcept;         // at least 1
+int os_index(int position) noexcept; // the kernel's number of the position-th usable hardware thread
 bool bind_current_thread(int position) noexcept; // position modulo usable hardware threads; false: refused
 
 } // namespace nth::detail::topology

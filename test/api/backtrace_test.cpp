@@ -28,7 +28,8 @@ extern "C" [[gnu::noinline]] void backtrace_test_root(int depth, int how, std::v
     nth_yield();
   } else if (how == 2) {
     nth_depadd(nth_self(), 2);
-    nth_to_lrq_end(kthreads - 1, nth_create_ls(+[] {}, 0, nth_self(), 0));
+    nth_to_lrq_end(kthreads - 1, nth_create_ls(
+                                     +[] {}, 0, nth_self(), 0));
     nth_block();
   }
   backtrace_test_level(depth, frames);

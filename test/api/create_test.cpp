@@ -12,11 +12,19 @@ namespace {
 
 std::vector<long> seen;
 
-template <std::size_t> using word = long;
-template <std::size_t... I> void take(word<I>... words) { seen = {words...}; }
+template <std::size_t>
+using word = long;
+template <std::size_t... I>
+void take(word<I>... words) {
+  seen = {words...};
+}
 
-template <std::size_t... I> auto root_of(std::index_sequence<I...>) { return &take<I...>; }
-template <std::size_t... I> nth_desc *create_by_overload(nth_desc *succ, const long *words, std::index_sequence<I...>) {
+template <std::size_t... I>
+auto root_of(std::index_sequence<I...>) {
+  return &take<I...>;
+}
+template <std::size_t... I>
+nth_desc *create_by_overload(nth_desc *succ, const long *words, std::index_sequence<I...>) {
   return nth_create(&take<I...>, 0, 1, static_cast<int>(sizeof...(I)), succ, words[I]...);
 }
 template <std::size_t... I>
@@ -31,7 +39,8 @@ long word_at(std::size_t count, std::size_t place) {
 
 class forms : public testing::TestWithParam<nth_policy> {};
 
-template <std::size_t N> void check_count() {
+template <std::size_t N>
+void check_count() {
   SCOPED_TRACE(N);
   std::vector<long> words;
   for (std::size_t i = 0; i < N; ++i)
@@ -57,7 +66,10 @@ template <std::size_t N> void check_count() {
   });
 }
 
-template <std::size_t... N> void check_counts(std::index_sequence<N...>) { (check_count<N>(), ...); }
+template <std::size_t... N>
+void check_counts(std::index_sequence<N...>) {
+  (check_count<N>(), ...);
+}
 
 TEST_P(forms, take_every_count_of_arguments) {
   const watchdog guard;
@@ -93,7 +105,8 @@ TEST_P(forms, lower_each_successor_once) {
       std::vector<nth_desc *> successors;
       nth_depadd(nth_self(), width + 1);
       for (int i = 0; i < width; ++i)
-        successors.push_back(nth_create_ls(+[](int *count) { ++*count; }, 1, nth_self(), 1, &runs[i]));
+        successors.push_back(nth_create_ls(
+            +[](int *count) { ++*count; }, 1, nth_self(), 1, &runs[i]));
       const long words[] = {5, 6};
       void (*const root)() = reinterpret_cast<void (*)()>(+[](long, long) {});
       nth_to_lrq(nth_worker(), nth_create_v(root, 0, width, successors.data(), 2, words));
@@ -112,7 +125,8 @@ TEST_P(forms, most_successors_with_most_arguments) {
     int runs = 0;
     nth_depadd(nth_self(), 2);
     // One successor that is named 64 times waits for 64 ends.
-    nth_desc *last = nth_create_ls(+[](int *count) { ++*count; }, NTH_MAX_SUCCESSORS, nth_self(), 1, &runs);
+    nth_desc *last = nth_create_ls(
+        +[](int *count) { ++*count; }, NTH_MAX_SUCCESSORS, nth_self(), 1, &runs);
     const std::vector<nth_desc *> successors(NTH_MAX_SUCCESSORS, last);
     void (*const root)() = reinterpret_cast<void (*)()>(root_of(std::make_index_sequence<NTH_MAX_ARGS>()));
     nth_to_lrq(nth_worker(),
@@ -131,7 +145,8 @@ TEST_P(forms, several_successors_by_variable_arguments) {
     nth_desc *successors[3];
     nth_depadd(nth_self(), 4);
     for (int i = 0; i < 3; ++i)
-      successors[i] = nth_create_ls(+[](int *count) { ++*count; }, 1, nth_self(), 1, &runs[i]);
+      successors[i] = nth_create_ls(
+          +[](int *count) { ++*count; }, 1, nth_self(), 1, &runs[i]);
     nth_to_lrq(nth_worker(), create_with_three_successors(successors[0], successors[1], successors[2]));
     nth_block();
     EXPECT_EQ(runs[0] + 10 * runs[1] + 100 * runs[2], 111);

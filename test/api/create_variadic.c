@@ -14,7 +14,9 @@ static void root_0(void) { note(0, (const long[]){0}); }
 static void root_1(long a) { note(1, (const long[]){a}); }
 static void root_2(long a, long b) { note(2, (const long[]){a, b}); }
 static void root_5(long a, long b, long c, long d, long e) { note(5, (const long[]){a, b, c, d, e}); }
-static void root_6(long a, long b, long c, long d, long e, long f) { note(6, (const long[]){a, b, c, d, e, f}); }
+static void root_6(long a, long b, long c, long d, long e, long f) {
+  note(6, (const long[]){a, b, c, d, e, f});
+}
 static void root_7(long a, long b, long c, long d, long e, long f, long g) {
   note(7, (const long[]){a, b, c, d, e, f, g});
 }
@@ -37,27 +39,43 @@ static void root_64(PARAMETERS(a), PARAMETERS(b), PARAMETERS(c), PARAMETERS(d), 
 
 struct nth_desc *create_with(int which, struct nth_desc *s, long x) {
   switch (create_counts[which]) {
-  case 0: return nth_create(root_0, 0, 1, 0, s);
-  case 1: return nth_create(root_1, 0, 1, 1, s, x);
-  case 2: return nth_create(root_2, 0, 1, 2, s, x, x + 1);
-  case 5: return nth_create(root_5, 0, 1, 5, s, x, x + 1, x + 2, x + 3, x + 4);
-  case 6: return nth_create(root_6, 0, 1, 6, s, x, x + 1, x + 2, x + 3, x + 4, x + 5);
-  case 7: return nth_create(root_7, 0, 1, 7, s, x, x + 1, x + 2, x + 3, x + 4, x + 5, x + 6);
-  case 8: return nth_create(root_8, 0, 1, 8, s, WORDS(x));
-  default: return nth_create(root_64, 0, 1, 64, s, ALL_WORDS(x));
+  case 0:
+    return nth_create(root_0, 0, 1, 0, s);
+  case 1:
+    return nth_create(root_1, 0, 1, 1, s, x);
+  case 2:
+    return nth_create(root_2, 0, 1, 2, s, x, x + 1);
+  case 5:
+    return nth_create(root_5, 0, 1, 5, s, x, x + 1, x + 2, x + 3, x + 4);
+  case 6:
+    return nth_create(root_6, 0, 1, 6, s, x, x + 1, x + 2, x + 3, x + 4, x + 5);
+  case 7:
+    return nth_create(root_7, 0, 1, 7, s, x, x + 1, x + 2, x + 3, x + 4, x + 5, x + 6);
+  case 8:
+    return nth_create(root_8, 0, 1, 8, s, WORDS(x));
+  default:
+    return nth_create(root_64, 0, 1, 64, s, ALL_WORDS(x));
   }
 }
 
 struct nth_desc *create_ls_with(int which, struct nth_desc *s, long x) {
   switch (create_counts[which]) {
-  case 0: return nth_create_ls(root_0, 0, s, 0);
-  case 1: return nth_create_ls(root_1, 0, s, 1, x);
-  case 2: return nth_create_ls(root_2, 0, s, 2, x, x + 1);
-  case 5: return nth_create_ls(root_5, 0, s, 5, x, x + 1, x + 2, x + 3, x + 4);
-  case 6: return nth_create_ls(root_6, 0, s, 6, x, x + 1, x + 2, x + 3, x + 4, x + 5);
-  case 7: return nth_create_ls(root_7, 0, s, 7, x, x + 1, x + 2, x + 3, x + 4, x + 5, x + 6);
-  case 8: return nth_create_ls(root_8, 0, s, 8, WORDS(x));
-  default: return nth_create_ls(root_64, 0, s, 64, ALL_WORDS(x));
+  case 0:
+    return nth_create_ls(root_0, 0, s, 0);
+  case 1:
+    return nth_create_ls(root_1, 0, s, 1, x);
+  case 2:
+    return nth_create_ls(root_2, 0, s, 2, x, x + 1);
+  case 5:
+    return nth_create_ls(root_5, 0, s, 5, x, x + 1, x + 2, x + 3, x + 4);
+  case 6:
+    return nth_create_ls(root_6, 0, s, 6, x, x + 1, x + 2, x + 3, x + 4, x + 5);
+  case 7:
+    return nth_create_ls(root_7, 0, s, 7, x, x + 1, x + 2, x + 3, x + 4, x + 5, x + 6);
+  case 8:
+    return nth_create_ls(root_8, 0, s, 8, WORDS(x));
+  default:
+    return nth_create_ls(root_64, 0, s, 64, ALL_WORDS(x));
   }
 }
 

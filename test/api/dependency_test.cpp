@@ -34,7 +34,8 @@ public:
     for (std::size_t from = 0; from + 1 < size; ++from) {
       const std::size_t edges = random() % (width + 1);
       // Half of the nodes have near successors only, which makes long chains.
-      const std::size_t span = random() % 2 == 0 ? std::min<std::size_t>(size - from - 1, 10) : size - from - 1;
+      const std::size_t span =
+          random() % 2 == 0 ? std::min<std::size_t>(size - from - 1, 10) : size - from - 1;
       for (std::size_t e = 0; e < edges; ++e) {
         node &to = nodes[from + 1 + random() % span]; // the same twice: two dependencies
         nodes[from].after.push_back(&to);
@@ -120,9 +121,13 @@ TEST_P(dependency, random_graphs) {
     std::size_t size, width;
     unsigned seeds;
   };
-  const shape shapes[] = {{10, 3, 50},    {100, 8, 20},   {100, NTH_MAX_SUCCESSORS, 5}, {1000, 4, 5},
-                          {20000, 3, 1},  {20000, 1, 1},  {static_cast<std::size_t>(pick_size(1000, 5000, 20000)),
-                                                           NTH_MAX_SUCCESSORS, 1}};
+  const shape shapes[] = {{10, 3, 50},
+                          {100, 8, 20},
+                          {100, NTH_MAX_SUCCESSORS, 5},
+                          {1000, 4, 5},
+                          {20000, 3, 1},
+                          {20000, 1, 1},
+                          {static_cast<std::size_t>(pick_size(1000, 5000, 20000)), NTH_MAX_SUCCESSORS, 1}};
   for (const shape &one : shapes) {
     if (under_tsan && one.size > 1000)
       continue;

@@ -12,7 +12,7 @@ namespace {
 
 // Thrown with the number of its thread, so that a mix-up shows.
 struct failure : std::runtime_error {
-  explicit failure(int number) : std::runtime_error("failure " + std::to_string(number)), number(number) {}
+  explicit failure(int thread) : std::runtime_error("failure " + std::to_string(thread)), number(thread) {}
   int number;
 };
 
@@ -29,7 +29,8 @@ protected:
   std::atomic<int> ended = 0;
 
   // Runs body(0) … body(width - 1) as threads.
-  template <class F> void run_many(int width, F body) {
+  template <class F>
+  void run_many(int width, F body) {
     run([&] {
       const auto root = [](F *what, int number) { (*what)(number); };
       nth_depadd(nth_self(), width + 1);

@@ -1,3 +1,4 @@
+/* clang-format off */
 /* Paper 003, figure 4, as printed there but for this include and the work of a thread. */
 #include "figure4.h"
 

@@ -1,3 +1,4 @@
+/* clang-format off */
 /* The program of figure4.c, compiled as C++. */
 #include "figure4.h"
 

@@ -12,7 +12,7 @@ namespace {
 
 class environment {
 public:
-  environment(const char *name, const char *value) : name(name) {
+  environment(const char *variable, const char *value) : name(variable) {
     const char *old = std::getenv(name);
     had = old != nullptr;
     before = had ? old : "";

@@ -1,6 +1,7 @@
 // Where nth_to_lrq and nth_to_lrq_end put a thread, seen from the order in which threads run.
 #include "../support/runtime.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <numeric>
 #include <vector>
@@ -34,7 +35,7 @@ protected:
   static std::vector<int> in_front(int count) {
     std::vector<int> numbers = rising(count);
     if (front_is_newest_first)
-      numbers.assign(numbers.rbegin(), numbers.rend());
+      std::reverse(numbers.begin(), numbers.end());
     return numbers;
   }
   // Puts `count` threads into the own queue of the only worker and waits for them.
@@ -51,27 +52,31 @@ protected:
   void enqueue_remote(int count, void (*put)(int, nth_desc *));
 };
 
-// With two workers, of which the sender's is busy until all is done, only the destination takes threads.
+// With two workers, of which the sender's runs a long thread until all is done, only the destination takes
+// threads. That long thread runs after the sender has blocked, when all that it sent is on its way.
 void order::enqueue_remote(int count, void (*put)(int, nth_desc *)) {
   const runtime up(2, GetParam());
   std::vector<member> members = make(count);
   run([&] {
-    const int other = 1 - nth_worker();
-    std::atomic<bool> occupied = false, release = false;
-    std::atomic<long> done = 0;
+    const int here = nth_worker(), other = 1 - here;
+    std::atomic<bool> occupied = false, release = false, done = false;
     auto occupant = [&] {
       occupied = true;
       spin_until([&] { return release.load(); });
     };
-    auto last = [&] { done = 1; }; // runs when all members have ended
-    nth_depadd(nth_self(), 3);
+    auto last = [&] { done = true; }; // runs when all members have ended
+    auto holder = [&] {
+      EXPECT_EQ(nth_worker(), here);
+      release = true;
+      spin_until([&] { return done.load(); });
+    };
+    nth_depadd(nth_self(), 4);
     nth_desc *after = create(last, nth_self(), count);
     nth_to_lrq_end(other, create(occupant, nth_self()));
     spin_until([&] { return occupied.load(); });
     for (member &one : members)
       put(other, create(one, after));
-    release = true;
-    spin_until([&] { return done.load() != 0; });
+    nth_to_lrq(here, create(holder, nth_self()));
     nth_block();
   });
 }
@@ -124,8 +129,9 @@ TEST_P(order, kept_at_the_end_of_another_workers_queue) {
   }
 }
 
+// What arrives later goes in front of what has arrived: so as many as travel together.
 TEST_P(order, kept_in_front_of_another_workers_queue) {
-  for (const int count : {2, 63, 64, 65, 1000}) {
+  for (const int count : {2, 63, 64}) {
     const watchdog guard;
     ran.clear();
     enqueue_remote(count, nth_to_lrq);

@@ -23,8 +23,8 @@ struct seen_words {
   void *null;
 } seen;
 
-void take(colour hue, plain number, int *pointer, int integer, unsigned char byte, bool flag, unsigned long large,
-          const char *text, void *null) {
+void take(colour hue, plain number, int *pointer, int integer, unsigned char byte, bool flag,
+          unsigned long large, const char *text, void *null) {
   seen = {hue, number, pointer, integer, byte, flag, large, text, null};
 }
 
@@ -46,7 +46,8 @@ TEST(overloads, keep_each_type) {
     EXPECT_EQ(seen.null, nullptr);
     seen = {};
   };
-  EXPECT_EQ(nth_run(take, 9, colour::red, last, &target, INT_MIN, byte, true, ULONG_MAX, text, nullptr), NTH_OK);
+  EXPECT_EQ(nth_run(take, 9, colour::red, last, &target, INT_MIN, byte, true, ULONG_MAX, text, nullptr),
+            NTH_OK);
   check();
   run([&] {
     nth_depadd(nth_self(), 2);
@@ -67,7 +68,9 @@ TEST(overloads, widen_with_the_sign) {
   const runtime up(1);
   static long wide, other;
   static std::uint64_t big;
-  void (*root)(long, long, std::uint64_t) = [](long a, long b, std::uint64_t c) { wide = a, other = b, big = c; };
+  void (*root)(long, long, std::uint64_t) = [](long a, long b, std::uint64_t c) {
+    wide = a, other = b, big = c;
+  };
   EXPECT_EQ(nth_run(root, 3, -5, static_cast<signed char>(-6), 0xffffffffu), NTH_OK);
   EXPECT_EQ(wide, -5);
   EXPECT_EQ(other, -6);

@@ -27,43 +27,46 @@ namespace {
 class switched : public testing::TestWithParam<nth_policy> {
 protected:
   const watchdog guard;
-  // Runs `width` threads, body(i, parent), at all workers.
-  template <class F> void run_many(int width, F body) {
+  // Runs `width` threads, body(i), at all workers.
+  template <class F>
+  void run_many(int width, F body) {
     run([&] {
       nth_depadd(nth_self(), width + 1);
-      const auto root = [](F *what, int number, nth_desc *parent) { (*what)(number, parent); };
+      const auto root = [](F *what, int number) { (*what)(number); };
       for (int i = 0; i < width; ++i)
-        nth_to_lrq_end(i % kthreads, nth_create_ls(+root, 0, nth_self(), 3, &body, i, nth_self()));
+        nth_to_lrq_end(i % kthreads, nth_create_ls(+root, 0, nth_self(), 2, &body, i));
       nth_block();
     });
   }
 };
 
 // Suspends the caller: by a yield, until a child has unblocked it, or until a child has ended. The children
-// run anywhere. Nobody waits for an unblocking child but `parent`, which still waits for the caller.
-void suspend(int how, nth_desc *parent) {
+// run anywhere.
+void suspend(int how) {
   if (how % 3 == 0) {
     nth_yield();
-    return;
-  }
-  if (how % 3 == 1) {
+  } else if (how % 3 == 1) {
     const auto waker = [](nth_desc *thread, std::uint32_t generation) {
       EXPECT_EQ(nth_unblock({thread, generation}), NTH_OK);
     };
     const nth_handle_t mine = nth_handle(nth_self());
-    nth_depadd(parent, 1);
-    nth_to_lrq_end(how % kthreads, nth_create_ls(+waker, 0, parent, 2, mine.thread, mine.generation));
+    nth_desc *thread = nth_create_ls(+waker, 0, nullptr, 2, mine.thread, mine.generation);
+    const nth_handle_t child = nth_handle(thread);
+    nth_to_lrq_end(how % kthreads, thread);
+    nth_block();
+    while (nth_alive(child) != 0) // it has woken the caller, but may not have ended
+      nth_yield();
   } else {
     const auto nothing = [] {};
     nth_depadd(nth_self(), 2);
     nth_to_lrq_end(how % kthreads, nth_create_ls(+nothing, 0, nth_self(), 0));
+    nth_block();
   }
-  nth_block();
 }
 
 TEST_P(switched, locals) {
   const runtime up(4, GetParam());
-  run_many(100, [](int number, nth_desc *parent) {
+  run_many(100, [](int number) {
     volatile char filled[500];
     for (char volatile &one : filled)
       one = static_cast<char>(number);
@@ -72,7 +75,7 @@ TEST_P(switched, locals) {
     double x = number + 0.5, y = x * x;
     const nth_desc *self = nth_self();
     for (int i = 0; i < 50; ++i) {
-      suspend(number + i, parent);
+      suspend(number + i);
       a += b, b += c, c += d, d += e, e += f, f += g, g += h, h += a, x += y, y *= 0.5;
     }
     long a2 = number, b2 = a2 * 3, c2 = b2 ^ 5, d2 = c2 * 7, e2 = d2 + 11, f2 = e2 * 13, g2 = f2 - 17,
@@ -90,10 +93,10 @@ TEST_P(switched, locals) {
 
 TEST_P(switched, errno_of_each) {
   const runtime up(4, GetParam());
-  run_many(100, [](int number, nth_desc *parent) {
+  run_many(100, [](int number) {
     set_errno(1000 + number);
     for (int i = 0; i < 50; ++i) {
-      suspend(number + i, parent);
+      suspend(number + i);
       const int found = get_errno();
       EXPECT_EQ(found, 1000 + number);
       set_errno(1000 + number);
@@ -136,19 +139,19 @@ void expect_rounding(int mode) {
 TEST_P(switched, rounding_kept_on_request) {
   const runtime up(2, GetParam());
   constexpr int modes[] = {FE_TONEAREST, FE_DOWNWARD, FE_UPWARD, FE_TOWARDZERO};
-  run_many(40, [&](int number, nth_desc *parent) {
+  run_many(40, [&](int number) {
     const int mode = modes[number % 4];
     if (mode == FE_TONEAREST) { // this one asks for nothing and must see the default
       for (int i = 0; i < 50; ++i) {
         expect_rounding(FE_TONEAREST);
-        suspend(number + i, parent);
+        suspend(number + i);
       }
       return;
     }
     nth_keep_fp(1);
     set_rounding(mode);
     for (int i = 0; i < 50; ++i) {
-      suspend(number + i, parent);
+      suspend(number + i);
       expect_rounding(mode);
     }
     if (number % 8 < 4) {

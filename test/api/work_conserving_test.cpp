@@ -17,7 +17,8 @@ struct shape {
   bool front;
 };
 std::string name(const shape &one) {
-  return std::string(name_of(one.policy)) + (one.asleep ? "_asleep" : "_awake") + (one.front ? "_front" : "_end");
+  return std::string(name_of(one.policy)) + (one.asleep ? "_asleep" : "_awake") +
+         (one.front ? "_front" : "_end");
 }
 void PrintTo(const shape &one, std::ostream *out) { *out << name(one); }
 

@@ -37,7 +37,8 @@ TEST_P(yield, alternates_strictly) {
     });
     ASSERT_EQ(turns.size(), static_cast<size_t>(width * rounds));
     for (size_t i = 0; i < turns.size(); ++i)
-      ASSERT_EQ(turns[i], static_cast<int>(i % static_cast<size_t>(width))) << "turn " << i << " of " << width;
+      ASSERT_EQ(turns[i], static_cast<int>(i % static_cast<size_t>(width)))
+          << "turn " << i << " of " << width;
   }
 }
 

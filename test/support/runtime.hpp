@@ -42,15 +42,20 @@ private:
   nth_status status;
 };
 
-template <class F> void call(F *body) { (*body)(); }
+template <class F>
+void call(F *body) {
+  (*body)();
+}
 
 // Runs body() as a thread; returns when it has ended. For kernel threads outside.
-template <class F> void run(F &&body) {
+template <class F>
+void run(F &&body) {
   EXPECT_EQ(nth_run(&call<std::remove_reference_t<F>>, 1, &body), NTH_OK) << nth_last_error();
 }
 
 // Makes a thread of body(), which must live until the thread has ended.
-template <class F> nth_desc *create(F &body, nth_desc *successor = nullptr, int dependencies = 0) {
+template <class F>
+nth_desc *create(F &body, nth_desc *successor = nullptr, int dependencies = 0) {
   nth_desc *thread = nth_create_ls(&call<F>, dependencies, successor, 1, &body);
   EXPECT_NE(thread, nullptr);
   return thread;
@@ -69,7 +74,8 @@ inline const char *name_of(nth_policy policy) {
 constexpr nth_policy all_policies[] = {NTH_POLICY_DSR, NTH_POLICY_LSA, NTH_POLICY_DOS};
 
 // Spins without giving the worker away: what makes a thread long.
-template <class Condition> void spin_until(Condition condition) {
+template <class Condition>
+void spin_until(Condition condition) {
   while (!condition())
     sched_yield(); // the kernel may have fewer cores than there are workers
 }

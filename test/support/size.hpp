@@ -26,8 +26,6 @@ inline bool full_size() {
   return size != nullptr && std::strcmp(size, "full") == 0;
 }
 
-inline long pick_size(long tsan, long ci, long full) {
-  return under_tsan ? tsan : full_size() ? full : ci;
-}
+inline long pick_size(long tsan, long ci, long full) { return under_tsan ? tsan : full_size() ? full : ci; }
 
 } // namespace nth::test

@@ -77,7 +77,11 @@ func ParseFew(workload string, n, repeat, warmup int) *Program {
 	flag.IntVar(&p.Warmup, "warmup", warmup, "repetitions before them that do not")
 	flag.Float64Var(&p.Seconds, "seconds", 10, "no further repetition past these, once three have counted")
 	flag.BoolVar(&p.JSON, "json", false, "print one JSON object a line")
+	quick := flag.Bool("quick", false, "a tenth of the operations")
 	flag.Parse()
+	if *quick && p.N >= 10 {
+		p.N /= 10
+	}
 	p.confine()
 	runtime.GOMAXPROCS(p.Workers)
 	return p
@@ -214,14 +218,17 @@ func (p *Program) report(variant string, n int, cold float64, samples, pings []f
 	}
 	round := func(v float64) float64 { return math.Round(v*1000) / 1000 }
 	fields := []Count{{"workload", p.Workload}, {"competitor", "go"}, {"variant", variant}, {"workers", p.Workers},
-		{"n", n}, {"ns_per_op", round(Median(samples))}, {"min", round(low)}, {"max", round(high)},
-		{"repetitions", len(samples)}, {"cold_ns", round(cold)}}
+		{"n", n}, {"ns_per_op", Median(samples)}, {"min", low}, {"max", high},
+		{"repetitions", len(samples)}, {"cold_ns", cold}}
 	fields = append(fields, counts...)
 	if p.Workers == 2 {
 		fields = append(fields, Count{"ping_ns", append([]float64{}, pings...)})
 	}
 	parts := make([]string, len(fields))
 	for i, f := range fields {
+		if real, is := f.Value.(float64); is {
+			f.Value = round(real)
+		}
 		v, _ := json.Marshal(f.Value)
 		parts[i] = fmt.Sprintf("%q:%s", f.Name, v)
 	}

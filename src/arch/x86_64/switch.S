@@ -124,8 +124,9 @@
         jmp     *%rcx
         END     nth_yield
 
-/* nth_status nth_try_block(void) */
-        FUNCTION nth_try_block
+/* nth_status nth_try_block_switch(void) */
+        .hidden nth_try_block_switch
+        FUNCTION nth_try_block_switch
         SAVE    .Lblock_resume
         movq    %rsp, %rdi
         call    nth_pick_block
@@ -148,10 +149,11 @@
         RESTORE
         movl    $2, %eax                /* NTH_ENOMEM, see the static_assert in suspend.cpp */
         ret
-        END     nth_try_block
+        END     nth_try_block_switch
 
-/* void nth_block(void): as above; a refusal goes to the error handler. */
-        FUNCTION nth_block
+/* void nth_block_switch(void): as above; a refusal goes to the error handler. */
+        .hidden nth_block_switch
+        FUNCTION nth_block_switch
         SAVE    .Lvoid_resume
         movq    %rsp, %rdi
         call    nth_pick_block
@@ -172,7 +174,7 @@
         popq    %rax
         RESTORE
         jmp     nth_block_refused
-        END     nth_block
+        END     nth_block_switch
 
 /* void nth_make_way(void): the creator of too many threads lets them run first. */
         .hidden nth_make_way
@@ -209,26 +211,39 @@
         LEAVE_TO 1
         END     nth_arch_drop
 
-/* Where a fresh context begins: rsp = 8 modulo 16. Backtraces end here. */
-        .hidden nth_arch_loop_entry
-        FUNCTION nth_arch_loop_entry
+/* Where a fresh context begins: at rsp lies the C++ function to run. It never returns; it is jumped to
+ * with a return address that lies below, where backtraces end. A call would unbalance the return
+ * predictor, for contexts that begin here are left by a jump. */
+        .hidden nth_arch_entry
+        FUNCTION nth_arch_entry
         .cfi_undefined %rip
-        pushq   $0
-        .cfi_adjust_cfa_offset 8
         xorl    %ebp, %ebp
-        call    nth_loop_main
-        ud2
-        END     nth_arch_loop_entry
+        leaq    nth_arch_end(%rip), %rcx
+        popq    %rax
+        pushq   %rcx
+        jmp     *%rax
+        END     nth_arch_entry
 
-        .hidden nth_arch_thread_entry
-        FUNCTION nth_arch_thread_entry
+/* void nth_arch_call_in_place(long a, long b, long c, long d, void (*root)()) */
+        .hidden nth_arch_call_in_place
+        FUNCTION nth_arch_call_in_place
         .cfi_undefined %rip
-        pushq   $0
+        subq    $8, %rsp
         .cfi_adjust_cfa_offset 8
-        xorl    %ebp, %ebp
-        call    nth_thread_main
+        call    *%r8
+        addq    $8, %rsp
+        .cfi_adjust_cfa_offset -8
+        ret
+        END     nth_arch_call_in_place
+
+/* The return address of all loops and threads. Unwinders look one byte before it. */
+        .hidden nth_arch_end
+        FUNCTION nth_arch_bottom
+        .cfi_undefined %rip
+        nop
+nth_arch_end:
         ud2
-        END     nth_arch_thread_entry
+        END     nth_arch_bottom
 
 /* void nth_arch_call_words(void (*root)(), long n, const long *words): root(words[0], …, words[n - 1]). */
         .hidden nth_arch_call_words
