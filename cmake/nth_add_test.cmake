@@ -6,7 +6,8 @@
 #   INTERNAL   may include headers of src/, and is compiled knowing what the library was compiled with
 #   SHARED     links libnth.so in place of libnth.a
 #   MAIN       the program's entry is nth_main
-#   AS_PRINTED a program of a paper: its `i % kthreads` is a long given for an int, which -Wconversion minds
+#   AS_PRINTED a program of a paper: its `i % kthreads` is a long given for an int, which -Wconversion minds,
+#              and its parameters have the names of its globals, which -Wshadow does
 #   SERIAL     runs while no other test does: for what measures time or processor use
 #   TIMEOUT    120 seconds when not given; three times as long under a sanitizer
 function(nth_add_test name)

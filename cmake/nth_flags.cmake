@@ -40,8 +40,9 @@ target_compile_definitions(nth_flags INTERFACE
 
 # -Wno-sign-conversion: clang takes it into -Wconversion, gcc does not for C++; one rule for both.
 # NTH_AS_PRINTED: see nth_add_test.cmake.
-set(warnings -Wall -Wextra -Wpedantic -Wshadow
-  $<IF:$<BOOL:$<TARGET_PROPERTY:NTH_AS_PRINTED>>,-Wno-conversion,-Wconversion> -Wno-sign-conversion)
+set(warnings -Wall -Wextra -Wpedantic
+  $<IF:$<BOOL:$<TARGET_PROPERTY:NTH_AS_PRINTED>>,-Wno-conversion,-Wconversion>
+  $<IF:$<BOOL:$<TARGET_PROPERTY:NTH_AS_PRINTED>>,-Wno-shadow,-Wshadow> -Wno-sign-conversion)
 if(NTH_WERROR)
   list(APPEND warnings -Werror)
 endif()

@@ -24,19 +24,41 @@ long to_word(T value) noexcept {
 
 using root_function = void (*)();
 
+template <class P, class A>
+long to_parameter(A value) noexcept {
+  if constexpr (std::is_integral_v<A> && std::is_integral_v<P>) {
+    return to_word(static_cast<P>(value));
+  } else {
+    return to_word(value);
+  }
+}
+
+// The words of a call. Integers are converted to the parameters they are for (an int for an unsigned char
+// is cut to one) when there are as many of both; another number of arguments is refused by the call.
+template <class... P, class... A>
+void to_words(long *words, A... args) noexcept {
+  if constexpr (sizeof...(P) == sizeof...(A)) {
+    ((*words++ = to_parameter<P>(args)), ...);
+  } else {
+    ((*words++ = to_word(args)), ...);
+  }
+}
+
 } // namespace detail
 } // namespace nth
 
 template <class R, class... P, class... A>
 inline nth_desc *nth_create_ls(R (*root)(P...), int ndep, nth_desc *succ, int narg, A... args) {
-  const long words[sizeof...(A) + 1] = {nth::detail::to_word(args)..., 0};
+  long words[sizeof...(A) + 1] = {};
+  nth::detail::to_words<P...>(words, args...);
   return nth_create_ls_v(reinterpret_cast<nth::detail::root_function>(root), ndep, succ,
                          narg == static_cast<int>(sizeof...(A)) ? narg : -1, words);
 }
 
 template <class R, class... P, class... A>
 inline nth_status nth_run(R (*root)(P...), int narg, A... args) {
-  const long words[sizeof...(A) + 1] = {nth::detail::to_word(args)..., 0};
+  long words[sizeof...(A) + 1] = {};
+  nth::detail::to_words<P...>(words, args...);
   return nth_run_v(reinterpret_cast<nth::detail::root_function>(root),
                    narg == static_cast<int>(sizeof...(A)) ? narg : -1, words);
 }

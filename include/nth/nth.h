@@ -106,6 +106,12 @@ typedef struct nth_counters {
 /* Number of workers of the run (paper 003, figure 4); 0 while the run-time is down. */
 extern NTH_API int kthreads;
 
+/* The entry of programs that link with nth-main: main() of that library starts the run-time, runs
+ * nth_main as a thread, and ends the run-time. What main was given lies in nth_argc and nth_argv. */
+void nth_main();
+extern int nth_argc;
+extern char **nth_argv;
+
 /* ---- Life cycle --------------------------------------------------------------------------- */
 
 /* Sets every field to its default, then to what the environment says.
@@ -152,10 +158,10 @@ NTH_API struct nth_desc *nth_create_v(void (*root)(), int ndep, int nsucc,
 NTH_API struct nth_desc *nth_create_ls_v(void (*root)(), int ndep, struct nth_desc *succ, int narg,
                                          const long *args);
 
-/* Adds n dependencies to a thread that is not ready yet, or to the caller. "The additional dependency"
+/* Adds n dependencies to a thread that is not enqueued and has not started, or to the caller. "The additional dependency"
  * of nth_depadd(nth_self(), N + 1) (paper 003, section 4.1) is the caller's own: nth_block gives it up
  * after the caller's context is saved, so that the last child cannot resume a thread that still runs.
- * Misuse: n < 0, more than NTH_MAX_DEPENDENCIES, a thread that is enqueued. [any] */
+ * Misuse: n < 0, more than NTH_MAX_DEPENDENCIES, a thread that is enqueued, blocked or has ended. [any] */
 NTH_API void nth_depadd(struct nth_desc *thread, long n);
 
 /* Puts a thread in front of the ready queue of worker `which`, or at its end. Threads put by one

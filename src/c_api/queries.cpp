@@ -45,8 +45,8 @@ extern "C" NTH_API nth_status nth_get_counters(nth_counters *counters) {
   for_each_live([](nth_desc *, void *sum) noexcept { ++*static_cast<long *>(sum); }, &live);
   counters->descriptors_free = counters->descriptors - live;
   for (int i = 0; i < rt.workers; ++i) {
-    counters->steals += __atomic_load_n(&rt.at(i)->stat_steals, __ATOMIC_RELAXED);
-    counters->sleeps += __atomic_load_n(&rt.at(i)->stat_sleeps, __ATOMIC_RELAXED);
+    counters->steals += rt.at(i)->steals.load(std::memory_order_relaxed);
+    counters->sleeps += rt.at(i)->sleeps.load(std::memory_order_relaxed);
   }
   counters->stack_bytes = static_cast<long>(the_stacks.size());
   counters->descriptor_bytes = sizeof(nth_desc);

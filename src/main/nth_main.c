@@ -5,11 +5,8 @@
 
 #include <stdio.h>
 
-extern void nth_main(); /* the program's, with C linkage */
-
-/* The command line. A program that wants it declares these two as extern. */
-NTH_API int nth_argc;
-NTH_API char **nth_argv;
+int nth_argc;
+char **nth_argv;
 
 static int report(const char *what, nth_status status) {
   const char *message = nth_last_error();

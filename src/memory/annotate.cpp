@@ -96,13 +96,13 @@ extern "C" __attribute__((visibility("hidden"))) void nth_annotate_departure(voi
     dead_fiber = here->fiber;
     here->fiber = nullptr;
   }
-  // No synchronisation by the switch itself: what orders threads is our atomic operations, and they are
-  // what is to be checked.
-  __tsan_switch_to_fiber(there != nullptr ? there->fiber : own.fiber, __tsan_switch_to_fiber_no_sync);
+  // What runs on one kernel thread is ordered, whatever stack it runs on: the worker's own data rely on it.
+  __tsan_switch_to_fiber(there != nullptr ? there->fiber : own.fiber, 0);
 #endif
 }
 
-extern "C" __attribute__((visibility("hidden"))) void nth_annotate_arrival() {
+// Clears the worker's busy word, which the assembly leaves to this function when there are tools to tell.
+extern "C" __attribute__((visibility("hidden"))) void nth_annotate_arrival(std::uint32_t *busy) {
 #ifdef NTH_ASAN
   const auto sp = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
   const void *bottom = nullptr;
@@ -118,7 +118,9 @@ extern "C" __attribute__((visibility("hidden"))) void nth_annotate_arrival() {
     __tsan_destroy_fiber(dead_fiber);
     dead_fiber = nullptr;
   }
+  __tsan_release(busy);
 #endif
+  __atomic_store_n(busy, 0, __ATOMIC_RELEASE);
 }
 
 #endif

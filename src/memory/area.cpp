@@ -97,9 +97,10 @@ bool area::open(std::size_t wanted, int homes_wanted) noexcept {
   while ((1 << home_bits) < homes_wanted)
     ++home_bits;
   void *place = nullptr;
-  std::size_t bytes = wanted;
+  std::size_t bytes = wanted < os::largest_reservation() ? wanted : os::largest_reservation();
   for (; bytes >= smallest_area; bytes /= 2) {
-    place = os::reserve(reinterpret_cast<void *>(preferred_base), bytes, base_alignment);
+    if (os::address_is_ours_to_choose())
+      place = os::reserve(reinterpret_cast<void *>(preferred_base), bytes, base_alignment);
     if (place == nullptr)
       place = os::reserve(nullptr, bytes, base_alignment);
     if (place != nullptr)

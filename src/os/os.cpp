@@ -54,6 +54,14 @@ void *map(void *address, std::size_t size, int protection, int flags) noexcept {
 
 // ---- Address space -------------------------------------------------------------------------------
 
+#ifdef NTH_TSAN
+std::size_t largest_reservation() noexcept { return std::size_t{64} << 30; }
+bool address_is_ours_to_choose() noexcept { return false; }
+#else
+std::size_t largest_reservation() noexcept { return ~std::size_t{0}; }
+bool address_is_ours_to_choose() noexcept { return true; }
+#endif
+
 std::size_t page_size() noexcept {
   std::size_t size = known_page_size.load(std::memory_order_relaxed);
   if (size == 0) {

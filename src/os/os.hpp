@@ -17,6 +17,11 @@ std::size_t page_size() noexcept;
 void *reserve(void *address, std::size_t size, std::size_t alignment) noexcept;
 void release(void *address, std::size_t size) noexcept;
 
+// What may be reserved at most, and whether at an address of our choice: ThreadSanitizer ends a process
+// that maps memory where it does not expect any.
+std::size_t largest_reservation() noexcept;
+bool address_is_ours_to_choose() noexcept;
+
 // Makes a reserved range readable and writable. False: out of memory or over a limit; nothing changed.
 // The range holds no guard page, for `protect` guards would be lost.
 bool commit(void *address, std::size_t size) noexcept;

@@ -29,6 +29,15 @@ void give_stack(worker *w, stack_top *stack) noexcept {
     the_stacks.trim(w->stacks);
 }
 
+void send_stacks(worker *w) noexcept {
+  if (w->dropped != nullptr) {
+    the_stacks.put(w->dropped);
+    w->dropped = nullptr;
+  }
+  while (stack_top *top = w->stacks.pop())
+    the_stacks.put(top);
+}
+
 namespace {
 
 // The stack that w stands on will be left by nth_arch_drop. It stays out of the list until the next

@@ -44,6 +44,7 @@ bool join_in_place(worker *w) noexcept;
 // A stack from the worker's list, the pool, or new memory.
 stack_top *take_stack(worker *w) noexcept;
 void give_stack(worker *w, stack_top *stack) noexcept;
+void send_stacks(worker *w) noexcept; // all to the pool; called when a worker goes idle
 
 // ---- What a suspended thread keeps besides its registers (in its descriptor) ----
 

@@ -56,4 +56,17 @@ void post_ended(worker *w) noexcept {
   }
 }
 
+bool count_ended_and_claim_slow(worker *w, nth_desc *s) noexcept {
+  private_part &p = w->own;
+  if (p.ended_of != s || dependencies(s) != p.ended_count + 1 || state_of(s) != thread_state::blocked) {
+    count_ended(w, s);
+    return false;
+  }
+  // All that is left has ended here: as in lower, without a locked instruction.
+  p.ended_of = nullptr;
+  __atomic_store_n(&s->ndep, 0, __ATOMIC_RELAXED);
+  set_state(s, thread_state::ready_again);
+  return true;
+}
+
 } // namespace nth::detail

@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "os/os.hpp"
 #include "thread/create.hpp"
+#include "thread/dispatch.hpp"
 #include "thread/ready.hpp"
 #include "thread/runtime.hpp"
 
@@ -117,7 +118,7 @@ void sleep(worker *w) noexcept {
   sleep_lock.unlock();
   if (all && rt.report_deadlock)
     report_deadlock();
-  ++w->stat_sleeps;
+  count_one(w->sleeps);
   while (w->asleep.load(std::memory_order_acquire) == 1)
     os::futex_wait(reinterpret_cast<std::uint32_t *>(&w->asleep), 1);
 }
@@ -175,6 +176,7 @@ void wake_after_send(worker *to) noexcept {
 nth_desc *next_or_idle(worker *w) noexcept {
   runtime &rt = the_runtime;
   send_returns(w);
+  send_stacks(w);
   w->active.store(0, std::memory_order_relaxed);
   rt.searching.fetch_add(1, std::memory_order_seq_cst);
   nth_desc *d = nullptr;

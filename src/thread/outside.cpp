@@ -63,8 +63,7 @@ void wait_outside(nth_desc *d) noexcept {
 void block_outside() noexcept {
   nth_desc *d = attached_desc;
   if (d == nullptr)
-    return misuse(NTH_ESTATE, "nth_block: the caller is no nano-thread, and a kernel thread has nothing to block on "
-                              "before nth_attach has given it a descriptor");
+    return misuse(NTH_ESTATE, "nth_block: %s", nothing_to_block_on);
   __atomic_store_n(wake_word(d), 0, __ATOMIC_RELAXED);
   if (dependencies(d) != 0) {
     if (__atomic_sub_fetch(&d->ndep, 1, __ATOMIC_ACQ_REL) == 0)

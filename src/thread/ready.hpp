@@ -52,15 +52,6 @@ inline nth_desc *pop(worker *w) noexcept {
   return f.b->slot[f.lo++];
 }
 
-// The same for a thread that yields: what lies in the back window, with nothing before it, is taken there.
-inline nth_desc *pop_yielding(worker *w) noexcept {
-  private_part &p = w->own;
-  if (p.front.empty() && !w->closed && !p.back.empty() && p.ended_of == nullptr && p.outgoing_count == 0 &&
-      --w->tick != 0) [[likely]]
-    return p.back.b->slot[p.back.lo++];
-  return pop(w);
-}
-
 // ---- Ends of threads, and what they make ready (ends.cpp) ----
 
 // `s` has no dependencies left: it is enqueued at `end` of w's queue. w null: from another kernel thread.
@@ -84,15 +75,13 @@ inline void count_ended(worker *w, nth_desc *s) noexcept {
 }
 
 // The same, when s would run next: true if s was blocked, is ready now, and is the caller's to run.
+bool count_ended_and_claim_slow(worker *w, nth_desc *s) noexcept;
 inline bool count_ended_and_claim(worker *w, nth_desc *s) noexcept {
   private_part &p = w->own;
-  if (p.ended_of == s && dependencies(s) == p.ended_count + 1 && state_of(s) == thread_state::blocked) {
-    p.ended_of = nullptr;
-    __atomic_store_n(&s->ndep, 0, __ATOMIC_RELAXED);
-    set_state(s, thread_state::ready_again);
-    return true;
-  }
-  count_ended(w, s);
+  const std::uint32_t n = p.ended_count + 1;
+  if (p.ended_of != s || dependencies(s) <= n) [[unlikely]]
+    return count_ended_and_claim_slow(w, s);
+  p.ended_count = n;
   return false;
 }
 

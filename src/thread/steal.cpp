@@ -109,7 +109,7 @@ void take_in(worker *w, block *b) noexcept {
   enter(w);
   accept_block(w, b);
   leave_sharing(w);
-  ++w->stat_steals;
+  count_one(w->steals);
 }
 
 } // namespace
@@ -190,7 +190,7 @@ look look_into(worker *w, worker *victim) noexcept {
     b = next;
   }
   leave_sharing(w);
-  ++w->stat_steals;
+  count_one(w->steals);
   return look::took;
 }
 

@@ -44,14 +44,15 @@ void put_back(worker *w, nth_desc *n) noexcept {
 
 } // namespace
 
-// nth_yield: the caller goes to the end of the queue.
-extern "C" __attribute__((visibility("hidden"))) switch_target nth_pick_yield(void *sp) noexcept {
+namespace {
+
+[[gnu::noinline]] switch_target yield_slow(void *sp) noexcept {
   worker *w = current_worker();
   if (w->id < 0)
     return stay(sp, w);
   nth_desc *d = running();
   enter(w);
-  nth_desc *n = pop_yielding(w);
+  nth_desc *n = pop(w);
   if (n == nullptr)
     return stay(sp, w);
   stack_top *spare = nullptr;
@@ -67,6 +68,31 @@ extern "C" __attribute__((visibility("hidden"))) switch_target nth_pick_yield(vo
       wake_one(nullptr);
   }
   return suspend(w, d, sp, n, spare);
+}
+
+} // namespace
+
+// nth_yield: the caller goes to the end of the queue. In line: the next thread lies in the back window,
+// with nothing before it, and has run before.
+extern "C" NTH_API switch_target nth_pick_yield(void *sp) noexcept {
+  worker *w = current_worker();
+  if (w->id < 0 || !enter_quietly(w)) [[unlikely]]
+    return yield_slow(sp);
+  private_part &p = w->own;
+  window &k = p.back;
+  if (!p.front.empty() || w->closed || k.empty() || k.hi == block_size || p.ended_of != nullptr ||
+      p.outgoing_count != 0 || w->tick == 1) [[unlikely]]
+    return yield_slow(sp);
+  nth_desc *n = k.b->slot[k.lo];
+  if (state_of(n) != thread_state::ready_again) [[unlikely]]
+    return yield_slow(sp);
+  nth_desc *d = running();
+  --w->tick;
+  ++k.lo;
+  k.b->slot[k.hi++] = d;
+  set_state(d, thread_state::ready_again);
+  save_rest(w, d, sp);
+  return {restore_rest(w, n), w};
 }
 
 // nth_block, nth_try_block.
@@ -139,6 +165,8 @@ extern "C" NTH_API void nth_block(void) {
 
 extern "C" NTH_API nth_status nth_try_block(void) {
   worker *w = current_worker();
+  if (w->id < 0 && attached() == nullptr)
+    return fail(NTH_ESTATE, "nth_try_block: %s", nothing_to_block_on);
   return w->id >= 0 && join_in_place(w) ? NTH_OK : nth_try_block_switch();
 }
 

@@ -92,8 +92,8 @@ struct worker {
   void *loop_sp{nullptr};             // policies lsa, dos: the suspended scheduler loop
   void *kernel_sp{nullptr};           // the kernel thread's own stack, for the end of the run
   std::uint64_t random{1};
-  long stat_steals{0};
-  long stat_sleeps{0};
+  std::atomic<long> steals{0}; // counters that others read
+  std::atomic<long> sleeps{0};
   std::uint32_t stack_misses{0};
   unsigned long kernel_thread{0};
   void *kernel_fiber{nullptr}; // ThreadSanitizer, AddressSanitizer: the kernel stack
@@ -162,6 +162,11 @@ inline stack_top *top_here() noexcept {
 inline nth_desc *running() noexcept { return top_here()->thread; }
 
 // ---- The private part --------------------------------------------------------------------------------
+
+// A counter with one writer.
+inline void count_one(std::atomic<long> &counter) noexcept {
+  counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+}
 
 extern bool one_sided_barrier; // membarrier(2) works
 

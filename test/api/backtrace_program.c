@@ -6,7 +6,7 @@
 
 #include "nth/nth.h"
 
-#define KEEP __attribute__((noinline, noclone))
+#define KEEP __attribute__((noinline))
 #define NO_TAIL_CALL __asm__ volatile("" ::: "memory")
 
 KEEP void backtrace_marker(void) { NO_TAIL_CALL; }

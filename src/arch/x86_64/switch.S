@@ -102,9 +102,11 @@
         popq    %rax
 #endif
         movq    %rax, %rsp
-        movl    $0, (%rdx)
 #if ANNOTATED
+        movq    %rdx, %rdi
         call    nth_annotate_arrival
+#else
+        movl    $0, (%rdx)
 #endif
         popq    %rcx
         jmp     *%rcx

@@ -1,0 +1,207 @@
+// Memory refused during a run: calls answer so, what was made goes on, and once there is memory again all is
+// as before.
+#include "refusals.hpp"
+
+#include <cerrno>
+#include <vector>
+
+using namespace nth::test;
+namespace os = nth::detail::os;
+
+namespace {
+
+class memory : public testing::TestWithParam<nth_policy> {
+protected:
+  void SetUp() override { os::fail_never(); }
+  void TearDown() override { os::fail_never(); }
+  const watchdog guard{60};
+};
+
+nth_options small(nth_policy policy, long workers) {
+  nth_options result = options(workers, policy);
+  result.area_size = 1L << 30; // parts of a few MiB, committed as a whole
+  return result;
+}
+
+TEST_P(memory, creation_answers_null_and_works_again_later) {
+  const runtime up(small(GetParam(), 1));
+  std::atomic<long> ran = 0;
+  auto one = [&ran] { ran.fetch_add(1, std::memory_order_relaxed); };
+  run([&] {
+    refuse_commits();
+    nth_desc *const self = nth_self();
+    long made = 0;
+    const reports told;
+    nth_depadd(self, 1);
+    for (;; ++made) {
+      errno = 0;
+      nth_desc *thread = nth_create_ls(&call<decltype(one)>, 0, self, 1, &one);
+      if (thread == nullptr)
+        break;
+      nth_depadd(self, 1);
+      nth_to_lrq_end(0, thread);
+    }
+    EXPECT_EQ(errno, ENOMEM);
+    EXPECT_NE(std::string(nth_last_error()), "");
+    EXPECT_EQ(told.count(), 0) << "the error handler is for misuse: " << told.messages();
+    for (int i = 0; i < 100; ++i) {
+      EXPECT_EQ(nth_create_ls(&call<decltype(one)>, 0, nullptr, 1, &one), nullptr);
+      EXPECT_EQ(errno, ENOMEM);
+    }
+    os::fail_never();
+    nth_depadd(self, 1);
+    nth_to_lrq_end(0, create(one, self));
+    nth_block();
+    EXPECT_EQ(ran, made + 1);
+  });
+  expect_right_run(10'000);
+  EXPECT_EQ(counters().descriptors, counters().descriptors_free);
+}
+
+// A part of a thread is no thread: with arguments and successors in cells of their own, all or nothing.
+TEST_P(memory, creation_is_whole_or_not_at_all) {
+  const runtime up(small(GetParam(), 1));
+  run([&] {
+    long words[NTH_MAX_ARGS] = {};
+    nth_desc *succ[NTH_MAX_SUCCESSORS];
+    for (nth_desc *&s : succ)
+      s = nth_self();
+    refuse_commits();
+    long made = 0;
+    std::vector<nth_desc *> all;
+    static std::atomic<long> ran;
+    ran = 0;
+    const auto root = +[](long, long) { ++ran; };
+    while (nth_desc *thread = nth_create_v(reinterpret_cast<void (*)()>(root), 0, NTH_MAX_SUCCESSORS, succ,
+                                           NTH_MAX_ARGS, words)) {
+      ++made;
+      all.push_back(thread);
+    }
+    EXPECT_EQ(errno, ENOMEM);
+    // What the failed one had taken is back: smaller ones can still be had, again and again.
+    const long live = counters().descriptors - counters().descriptors_free;
+    for (int i = 0; i < 1000; ++i)
+      if (nth_create_v(reinterpret_cast<void (*)()>(root), 0, NTH_MAX_SUCCESSORS, succ, NTH_MAX_ARGS, words))
+        ADD_FAILURE() << "made where there was no memory";
+    EXPECT_EQ(counters().descriptors - counters().descriptors_free, live);
+    os::fail_never();
+    nth_depadd(nth_self(), made * NTH_MAX_SUCCESSORS + 1);
+    for (nth_desc *thread : all)
+      nth_to_lrq_end(0, thread);
+    nth_block();
+    EXPECT_EQ(ran, made);
+  });
+  EXPECT_EQ(counters().descriptors, counters().descriptors_free);
+}
+
+// ---- No stack ----------------------------------------------------------------------------------------
+
+TEST(no_stack, try_block_says_so_and_changes_nothing) {
+  const watchdog guard(60);
+  os::fail_never();
+  nth_options o = small(NTH_POLICY_DSR, 1);
+  o.stack_size = 256 << 10;
+  const runtime up(o);
+  long blocked = 0;
+  long woken = 0;
+  auto waits = [&] {
+    ++blocked;
+    nth_block();
+    ++woken;
+  };
+  std::vector<nth_handle_t> handles;
+  expect_right_run(100); // descriptors and blocks are committed by it, and stacks were at the start
+  refuse_commits();
+  run([&] {
+    nth_desc *const self = nth_self();
+    // Each keeps a stack, until there is none: then a yield to a fresh thread comes back at once.
+    do {
+      nth_desc *thread = create(waits);
+      handles.push_back(nth_handle(thread));
+      nth_to_lrq_end(0, thread);
+      nth_yield();
+    } while (blocked == static_cast<long>(handles.size()));
+    EXPECT_EQ(blocked + 1, static_cast<long>(handles.size()));
+    EXPECT_GT(blocked, 10);
+
+    // Without dependencies: no wait is left behind, and an unblock is remembered as before.
+    const nth_handle_t me = nth_handle(self);
+    EXPECT_EQ(nth_try_block(), NTH_ENOMEM);
+    EXPECT_EQ(nth_alive(me), 1);
+    EXPECT_EQ(nth_unblock(me), NTH_OK);
+    EXPECT_EQ(nth_try_block(), NTH_OK);
+    EXPECT_EQ(nth_try_block(), NTH_ENOMEM);
+
+    // With dependencies: the count stays, the caller's own one too.
+    long child_ran = 0;
+    auto child = [&child_ran] { ++child_ran; };
+    nth_desc *late = create(child, self);
+    nth_depadd(self, 2);
+    EXPECT_EQ(nth_try_block(), NTH_ENOMEM);
+    EXPECT_EQ(nth_try_block(), NTH_ENOMEM);
+    {
+      const reports heard; // nth_block has no effect either, and tells the handler
+      nth_block();
+      EXPECT_EQ(heard.count(), 1);
+      EXPECT_EQ(heard.last_status(), NTH_ENOMEM);
+    }
+    EXPECT_EQ(child_ran, 0);
+
+    os::fail_never();
+    nth_to_lrq_end(0, late);
+    EXPECT_EQ(nth_try_block(), NTH_OK);
+    EXPECT_EQ(child_ran, 1);
+    for (const nth_handle_t &one : handles)
+      EXPECT_EQ(nth_unblock(one), NTH_OK);
+    while (woken < static_cast<long>(handles.size()))
+      nth_yield();
+  });
+  expect_right_run(10'000);
+}
+
+// Policy lsa: a fresh thread needs a stack when it is dispatched. The worker tries others, says so now and
+// then, and goes on when there is one.
+TEST(no_stack, under_lsa_is_reported_and_waited_for) {
+  const watchdog guard(60);
+  os::fail_never();
+  const runtime up(small(NTH_POLICY_LSA, 1));
+  expect_right_run(100);
+  static std::atomic<long> heard;
+  heard = 0;
+  const nth_error_handler before = nth_set_error_handler(+[](nth_status status, const char *) {
+    EXPECT_EQ(status, NTH_ENOMEM);
+    ++heard;
+    os::fail_never();
+  });
+  std::atomic<long> woken = 0;
+  std::vector<nth_handle_t> handles;
+  auto waits = [&woken] {
+    nth_block();
+    ++woken;
+  };
+  run([&] {
+    refuse_commits();
+    for (long i = 0; i < 100'000 && heard == 0; ++i) {
+      nth_desc *thread = create(waits);
+      handles.push_back(nth_handle(thread));
+      nth_to_lrq(0, thread);
+      nth_depadd(nth_self(), 2);
+      auto nothing = [] {};
+      nth_desc *child = create(nothing, nth_self());
+      nth_to_lrq_end(0, child);
+      nth_block();
+    }
+    EXPECT_GT(heard, 0);
+    for (const nth_handle_t &one : handles)
+      EXPECT_EQ(nth_unblock(one), NTH_OK);
+    while (woken < static_cast<long>(handles.size()))
+      nth_yield();
+  });
+  nth_set_error_handler(before);
+  expect_right_run(10'000);
+}
+
+INSTANTIATE_TEST_SUITE_P(policies, memory, testing::ValuesIn(all_policies),
+                         [](const auto &one) { return name_of(one.param); });
+
+} // namespace
