@@ -15,6 +15,14 @@
 #define NTH_INLINE_CALL "call nth_pick_yield\n\t"
 #endif
 
+#ifdef __AVX512F__
+#define NTH_INLINE_AVX512                                                                               \
+  "xmm16", "xmm17", "xmm18", "xmm19", "xmm20", "xmm21", "xmm22", "xmm23", "xmm24", "xmm25", "xmm26",   \
+      "xmm27", "xmm28", "xmm29", "xmm30", "xmm31", "k1", "k2", "k3", "k4", "k5", "k6", "k7",
+#else
+#define NTH_INLINE_AVX512
+#endif
+
 /* A suspended context is a stack pointer, a multiple of 16, at which lies the address to continue at; see
  * src/arch/x86_64/switch.S. 128 bytes are skipped for the red zone of the caller. rbx and rbp, which some
  * compilers reserve, are saved by hand. */
@@ -39,10 +47,12 @@ __attribute__((always_inline)) static inline void nth_yield_inline(void) {
                    :
                    : "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15",
                      "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",
-                     "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "memory", "cc");
+                     "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "st", "st(1)", "st(2)", "st(3)", "st(4)", "st(5)",
+                     "st(6)", "st(7)", NTH_INLINE_AVX512 "memory", "cc");
 }
 
 #undef NTH_INLINE_CALL
+#undef NTH_INLINE_AVX512
 
 #else
 

@@ -50,7 +50,8 @@ extern "C" {
 struct nth_desc; /* one nano-thread; 64 bytes, one cache line */
 
 /* A thread and the use of its descriptor that is meant: a descriptor is used again after its thread
- * has ended, and the generation tells a late call from a right one. */
+ * has ended, and the generation tells a late call from a right one. It has 16 bits, and a handle ends with
+ * the run: after another nth_init it may name a new thread. */
 typedef struct nth_handle_value { /* the tag differs from nth_handle(): C++ would see it hide a constructor */
   struct nth_desc *thread;
   uint32_t generation;
@@ -166,6 +167,8 @@ NTH_API void nth_depadd(struct nth_desc *thread, long n);
 
 /* Puts a thread in front of the ready queue of worker `which`, or at its end. Threads put by one
  * caller keep their order also when they arrive from another worker.
+ * With NTH_BACKLOG a nano-thread that puts too many threads in front of its own worker's queue is suspended
+ * there while others run: it should hold no lock of a kernel thread then.
  * Misuse: NULL, unknown worker, a thread that is enqueued already, one with dependencies. [any] */
 NTH_API void nth_to_lrq(int which, struct nth_desc *thread);
 NTH_API void nth_to_lrq_end(int which, struct nth_desc *thread);
@@ -199,8 +202,8 @@ NTH_API void nth_keep_fp(int on);
 /* ---- Kernel threads that are no workers ---------------------------------------------------- */
 
 /* A descriptor that stands for the calling kernel thread, so that threads can have it as successor and
- * it can wait with nth_depadd and nth_block as a thread does. NULL with errno ENOMEM, or EBUSY when it
- * has one. nth_detach gives it back; NTH_ESTATE without one, NTH_EBUSY when dependencies are left. [outside] */
+ * it can wait with nth_depadd and nth_block as a thread does. NULL with errno ENOMEM, EBUSY when it has
+ * one, or EINVAL for a nano-thread or while the run-time is down, which the error handler is told. nth_detach gives it back; NTH_ESTATE without one, NTH_EBUSY when dependencies are left. [outside] */
 NTH_API struct nth_desc *nth_attach(void);
 NTH_API NTH_NODISCARD nth_status nth_detach(void);
 
@@ -217,7 +220,9 @@ NTH_API long nth_report_blocked(int fd);
 
 /* ---- Errors --------------------------------------------------------------------------------- */
 
-/* Called with a status and a sentence that names what is wrong and what to do. When a handler returns,
+/* Called with a status and a sentence that names what is wrong and what to do. The library may be in the
+ * middle of its work: a handler notes, ends the program, or leaves to others what to do about it; of this
+ * interface it may call nth_report_blocked and nth_last_error, and for NTH_EDEADLOCK nth_unblock. When a handler returns,
  * the call that failed has had no effect. NULL brings back the default: print and abort. Returns the
  * handler that was set before, NULL for the default. [any] */
 typedef void (*nth_error_handler)(nth_status status, const char *message);

@@ -1,6 +1,6 @@
-// How the library speaks of what went wrong. Three tiers: user mistakes (NTH_MISUSE, always on, through
-// the error handler), internal invariants (NTH_ASSERT, debug builds), expensive walks (is_valid functions,
-// called by tests).
+// How the library speaks of what went wrong. User mistakes are caught in every build: `fail` for calls that
+// return a status, `misuse` for those that return nothing. Internal invariants are NTH_ASSERT, in debug
+// builds.
 #pragma once
 
 #include "nth/nth.h"

@@ -2,7 +2,7 @@
 // and dead descriptors go home in them. An array of pointers rather than a linked chain, so that a
 // consumer can prefetch several descriptors at independent addresses.
 //
-//   | next, kind |  slot: . . . . [lo . . . . . . hi) . . |
+//   | next, end  |  slot: . . . . [lo . . . . . . hi) . . |
 //
 // The members are slot[lo] … slot[hi - 1]; which fields are valid is said by the queue that holds it.
 #pragma once

@@ -60,7 +60,7 @@ bool barrier_register() noexcept;
 // All kernel threads of the process pass a full memory barrier before it returns.
 void barrier_all() noexcept;
 
-// Starts a kernel thread with a stack of `stack_size` bytes, all signals blocked. The result is handed to
+// Starts a kernel thread with a stack of `stack_size` bytes, all signals blocked but those of faults. The result is handed to
 // thread_join; 0 stands for failure.
 using thread_id = unsigned long;
 thread_id thread_start(void *(*function)(void *), void *argument, std::size_t stack_size) noexcept;

@@ -43,6 +43,7 @@ namespace {
 // The stack that w stands on will be left by nth_arch_drop. It stays out of the list until the next
 // drop, for the list may move to the pool and another worker would take a stack that is still in use.
 inline void drop_stack(worker *w, stack_top *stack) noexcept {
+  NTH_ASSERT(stack != w->dropped);
   if (w->dropped != nullptr)
     give_stack(w, w->dropped);
   w->dropped = stack;
@@ -96,6 +97,7 @@ inline bool end_thread(worker *w, nth_desc *d, nth_desc *&s) noexcept {
   if ((d->flags & (flag_many | flag_keep_fp)) != 0) [[unlikely]]
     end_thread_rare(w, d);
   s = d->succ;
+  NTH_ASSERT(state_of(d) != thread_state::free && state_of(d) != thread_state::blocked);
   retire(d);
   release_desc(w, d);
   return s != nullptr && count_ended_and_claim(w, s);
@@ -255,10 +257,8 @@ bool join_in_place(worker *w) noexcept {
   stack_top *const here = top_here();
   nth_desc *d = here->thread;
   if ((stack_pointer() & stack_last) < w->join_floor || dependencies(d) != 2 || (d->flags & flag_keep_fp) != 0 ||
-      w->eh->caught != nullptr || --w->tick == 0) {
-    ++w->tick;
+      w->eh->caught != nullptr || w->eh->uncaught != 0 || w->tick == 1)
     return false;
-  }
   if (!enter_quietly(w)) {
     leave(w);
     return false;
@@ -270,6 +270,7 @@ bool join_in_place(worker *w) noexcept {
     return false;
   }
   ++f.lo;
+  --w->tick;
   leave(w);
   const int saved = *w->errno_place;
   set_state(d, thread_state::blocked);

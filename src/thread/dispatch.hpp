@@ -35,8 +35,8 @@ void *loop_context(stack_top *stack) noexcept;
 void enter_first_loop(worker *w, stack_top *stack) noexcept;
 
 // nth_block of a thread that waits for one child only, when that child is what would run next: the child is
-// called, on the stack of the thread that waits for it anyway (design.md, section 3, fork-join: "runs as a
-// call on the parent's stack"). When it blocks, it keeps the stack of both, and its parent goes on when it
+// called, on the stack of the thread that waits for it anyway (design.md, "Joining one child in
+// place"). When it blocks, it keeps the stack of both, and its parent goes on when it
 // has ended, wherever that is. Only with seven eighths of the stack left: that much every thread is
 // promised. False: nothing was done.
 bool join_in_place(worker *w) noexcept;

@@ -7,7 +7,7 @@ namespace nth::detail {
 
 void make_ready(worker *w, nth_desc *s, queue_end end) noexcept {
   if (state_of(s) == thread_state::outside) {
-    // A kernel thread waits on this word (foreign.cpp). It may be gone before futex_wake, whose address
+    // A kernel thread waits on this word (outside.cpp). It may be gone before futex_wake, whose address
     // stays mapped until the run ends; then the call wakes nobody.
     auto *word = reinterpret_cast<std::uint32_t *>(&s->args[0]);
     __atomic_store_n(word, 1, __ATOMIC_RELEASE);
@@ -51,6 +51,7 @@ void lower(worker *w, nth_desc *s, std::uint32_t n) noexcept {
 void post_ended(worker *w) noexcept {
   private_part &p = w->own;
   if (nth_desc *s = p.ended_of) {
+    NTH_ASSERT(p.ended_count != 0);
     p.ended_of = nullptr;
     lower(w, s, p.ended_count);
   }

@@ -48,24 +48,26 @@ bool something_public(const worker *v) noexcept {
 // True: nothing is ready anywhere, as far as this worker can tell.
 bool last_look(worker *w) noexcept {
   runtime &rt = the_runtime;
+  bool nothing = true;
   for (int i = 0; i < rt.workers; ++i) {
-    if (i == w->id)
+    worker *v = rt.at(i);
+    if (v == w)
       continue;
-    std::atomic<std::uint32_t> &request = rt.at(i)->request;
-    std::uint32_t r = request.fetch_or(request_poison, std::memory_order_seq_cst) | request_poison;
-    if ((r & request_mask) == request_idle)
-      request.compare_exchange_strong(r, r | request_asked, std::memory_order_seq_cst);
+    v->request.fetch_or(request_poison, std::memory_order_seq_cst);
+    nothing = ask(w, v) && nothing;
   }
   if (one_sided_barrier)
     os::barrier_all();
-  for (int i = 0; i < rt.workers; ++i) {
+  for (int i = 0; i < rt.workers && nothing; ++i) {
     worker *v = rt.at(i);
-    if (something_public(v))
-      return false;
-    if (v != w && look_into(w, v) != look::nothing)
-      return false;
+    nothing = !something_public(v) && (v == w || look_into(w, v) == look::nothing);
   }
-  return !rt.stopping.load(std::memory_order_seq_cst);
+  // Asks that were not needed any more.
+  for (int i = 0; i < rt.workers && !nothing; ++i) {
+    if (i != w->id)
+      withdraw(w, rt.at(i));
+  }
+  return nothing && !rt.stopping.load(std::memory_order_seq_cst);
 }
 
 void report_deadlock() noexcept {
@@ -175,6 +177,7 @@ void wake_after_send(worker *to) noexcept {
 
 nth_desc *next_or_idle(worker *w) noexcept {
   runtime &rt = the_runtime;
+  top_here()->thread = nullptr;
   send_returns(w);
   send_stacks(w);
   w->active.store(0, std::memory_order_relaxed);

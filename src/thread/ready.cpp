@@ -1,5 +1,6 @@
 #include "thread/ready.hpp"
 
+#include "base/error.hpp"
 #include "os/os.hpp"
 #include "thread/runtime.hpp"
 
@@ -113,6 +114,7 @@ void push_back_slow(worker *w, nth_desc *d) noexcept {
 }
 
 void accept_block(worker *w, block *b) noexcept {
+  NTH_ASSERT(b->lo < b->hi && b->hi <= block_size);
   window &f = w->own.front;
   window &k = w->own.back;
   const std::uint32_t n = b->hi - b->lo;

@@ -54,10 +54,11 @@ inline nth_desc *pop(worker *w) noexcept {
 
 // ---- Ends of threads, and what they make ready (ends.cpp) ----
 
-// `s` has no dependencies left: it is enqueued at `end` of w's queue. w null: from another kernel thread.
+// `s` has no dependencies left: it is enqueued at `end` of w's queue. w may be null if s stands for a kernel
+// thread.
 void make_ready(worker *w, nth_desc *s, queue_end end) noexcept;
 void post_ended(worker *w) noexcept; // posts the count of ended threads
-// Lowers s's count by n in one step and makes it ready at zero. w null: as above.
+// Lowers s's count by n in one step and makes it ready at zero.
 void lower(worker *w, nth_desc *s, std::uint32_t n) noexcept;
 // One predecessor of s has ended here. Not posted yet: one shared count that two cores write costs more
 // than all else of an empty thread. The look at the count is a load that hits until another worker posts.
@@ -92,6 +93,8 @@ nth_desc *next_or_idle(worker *w) noexcept;
 bool steal(worker *w, worker *victim) noexcept;       // from rings and inbox; true: w's queue has got work
 bool steal_private(worker *w, worker *victim, std::uint64_t patience_ns) noexcept;
 enum class look { nothing, took, unsure };
-look look_into(worker *w, worker *victim) noexcept;   // victim was asked and a barrier was passed
+bool ask(worker *w, worker *victim) noexcept;         // false: another thief does
+void withdraw(worker *w, worker *victim) noexcept;    // w's ask, if it was not answered
+look look_into(worker *w, worker *victim) noexcept;   // w has asked victim and passed a barrier
 
 } // namespace nth::detail

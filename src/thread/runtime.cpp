@@ -26,7 +26,6 @@ __thread worker *nth_tls_worker = &nobody;
 namespace {
 
 constexpr std::size_t kernel_stack_bytes = std::size_t{256} << 10;
-exception_globals no_exceptions; // C programs have none
 
 constexpr std::size_t round_up(std::size_t n, std::size_t unit) noexcept { return (n + unit - 1) / unit * unit; }
 
@@ -36,7 +35,7 @@ void *worker_main(void *argument) {
   if (the_runtime.bind)
     static_cast<void>(topology::bind_current_thread(w->id));
   static_cast<void>(os::alternate_stack_set()); // without one an overflow is a bare SIGSEGV
-  w->eh = __cxa_get_globals != nullptr ? static_cast<exception_globals *>(__cxa_get_globals()) : &no_exceptions;
+  w->eh = __cxa_get_globals != nullptr ? static_cast<exception_globals *>(__cxa_get_globals()) : &w->no_exceptions;
   w->errno_place = &errno;
   annotate::begin_worker();
   stack_top *first = take_stack(w);

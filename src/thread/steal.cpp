@@ -3,7 +3,7 @@
 //
 // Argument. Private part: one holder at a time. The owner works on it with busy = 1 after it has read a
 // `request` that is neither asked nor locked, or has itself turned asked into answering. A thief works
-// on it only as long as `request` is locked, which it sets by a CAS from asked, after (1) asked was set,
+// on it only as long as `request` is locked, which it sets by a CAS from its own ask, after (1) it asked,
 // (2) a barrier was passed on all cores, (3) busy was read as 0 (acquire). An owner's bracket that began
 // before (2) is either over at (3), or its busy = 1 is visible and (3) waits; one that begins after (2)
 // reads asked or locked: from asked, its CAS to answering and the thief's to locked exclude one another;
@@ -37,19 +37,22 @@ void share(worker *w) noexcept {
   block *b = take_block(w);
   if (b == nullptr)
     return;
-  // The old end of the front window and the young end of the back window are equally far from running;
-  // half of either keeps the order of what stays.
+  // What runs last of the front window goes, and what runs first of the back window, so that both keep
+  // their order: the front ring is popped after its window, the back ring before.
   const std::uint32_t give = (n + 1) / 2;
+  const std::uint32_t begin = k.empty() ? from.hi - give : from.lo;
   b->lo = 0;
   b->hi = give;
   b->end = queue_end::front;
   for (std::uint32_t i = 0; i < give; ++i)
-    b->slot[i] = from.b->slot[from.hi - give + i];
+    b->slot[i] = from.b->slot[begin + i];
   w->closed = true;
-  if (push_ring(w, ring, b))
+  if (!push_ring(w, ring, b))
+    return give_block(w, b);
+  if (k.empty())
     from.hi -= give;
   else
-    give_block(w, b);
+    from.lo += give;
 }
 
 } // namespace
@@ -71,10 +74,10 @@ void answer_request(worker *w) noexcept {
         os::yield_processor();
       continue;
     }
-    if (!w->request.compare_exchange_strong(r, (r & ~request_mask) | request_answering, std::memory_order_acquire))
+    if (!w->request.compare_exchange_strong(r, (r & request_kept) | request_answering, std::memory_order_acquire))
       continue;
     share(w);
-    w->request.fetch_and(~request_mask, std::memory_order_release);
+    w->request.fetch_and(request_kept, std::memory_order_release);
     return;
   }
 }
@@ -134,21 +137,48 @@ bool steal(worker *w, worker *victim) noexcept {
   return any;
 }
 
+bool ask(worker *w, worker *victim) noexcept {
+  std::uint32_t r = victim->request.load(std::memory_order_relaxed);
+  do {
+    if ((r & request_mask) != request_idle)
+      return false; // another thief is at it
+  } while (!victim->request.compare_exchange_weak(r, (r & request_kept) | ask_of(w->id), std::memory_order_seq_cst,
+                                                  std::memory_order_relaxed));
+  return true;
+}
+
+namespace {
+
+// From the thief's own ask to `next`; false: it has been answered.
+bool turn_ask(worker *w, worker *victim, std::uint32_t next) noexcept {
+  std::uint32_t r = victim->request.load(std::memory_order_relaxed);
+  do {
+    if ((r & ~request_kept) != ask_of(w->id))
+      return false;
+  } while (!victim->request.compare_exchange_weak(r, (r & request_kept) | next, std::memory_order_acq_rel,
+                                                  std::memory_order_relaxed));
+  return true;
+}
+
+} // namespace
+
+void withdraw(worker *w, worker *victim) noexcept { static_cast<void>(turn_ask(w, victim, request_idle)); }
+
 look look_into(worker *w, worker *victim) noexcept {
   for (int spins = 0; victim->busy.load(std::memory_order_acquire) != 0; ++spins) {
-    if ((victim->request.load(std::memory_order_relaxed) & request_mask) != request_asked || spins > 2000)
+    if ((victim->request.load(std::memory_order_relaxed) & ~request_kept) != ask_of(w->id))
       return look::unsure;
+    if (spins > 2000) {
+      withdraw(w, victim);
+      return look::unsure;
+    }
     if (spins < 200)
       os::pause();
     else
       os::yield_processor();
   }
-  std::uint32_t r = victim->request.load(std::memory_order_relaxed);
-  do {
-    if ((r & request_mask) != request_asked)
-      return look::unsure;
-  } while (!victim->request.compare_exchange_weak(r, (r & ~request_mask) | request_locked,
-                                                  std::memory_order_acq_rel, std::memory_order_relaxed));
+  if (!turn_ask(w, victim, request_locked))
+    return look::unsure;
   private_part &p = victim->own;
   const bool any = any_ready(victim) || p.ended_of != nullptr;
   private_part loot{};
@@ -158,7 +188,7 @@ look look_into(worker *w, worker *victim) noexcept {
     p = {};
     p.outgoing = loot.outgoing;
   }
-  victim->request.fetch_and(~request_mask, std::memory_order_release);
+  victim->request.fetch_and(request_kept, std::memory_order_release);
   if (!any)
     return look::nothing;
 
@@ -195,16 +225,13 @@ look look_into(worker *w, worker *victim) noexcept {
 }
 
 bool steal_private(worker *w, worker *victim, std::uint64_t patience_ns) noexcept {
-  std::uint32_t r = victim->request.load(std::memory_order_relaxed);
-  if ((r & request_mask) != request_idle)
-    return false; // another thief is at it
-  if (!victim->request.compare_exchange_strong(r, r | request_asked, std::memory_order_seq_cst))
+  if (!ask(w, victim))
     return false;
   const std::uint64_t until = os::now_ns() + patience_ns;
   do {
     for (int i = 0; i < 8; ++i) {
       os::pause();
-      if ((victim->request.load(std::memory_order_relaxed) & request_mask) == request_idle)
+      if ((victim->request.load(std::memory_order_relaxed) & ~request_kept) == request_idle)
         return steal(w, victim);
     }
   } while (os::now_ns() < until);

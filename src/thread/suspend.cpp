@@ -26,6 +26,7 @@ inline bool needs_stack(const nth_desc *n) noexcept {
 
 // Saves what the assembly does not, and finds where to go on.
 inline switch_target suspend(worker *w, nth_desc *d, void *sp, nth_desc *n, stack_top *spare) noexcept {
+  NTH_ASSERT(d != nullptr && d != n && reinterpret_cast<std::uintptr_t>(sp) % 16 == 0);
   save_rest(w, d, sp);
   if (n != nullptr && spare == nullptr && the_runtime.policy == NTH_POLICY_DSR)
     return {restore_rest(w, n), w};

@@ -42,6 +42,13 @@ constexpr std::uint32_t request_mask = 3;
 constexpr std::uint32_t request_poison = 4;
 // There is no membarrier(2): the owner pays for a locked instruction. Set for the whole run.
 constexpr std::uint32_t request_fence = 8;
+// Beside asked: who asks. A thief locks by its own ask alone, for the owner may have answered that and
+// another thief asked since.
+constexpr unsigned request_asker_shift = 8;
+constexpr std::uint32_t request_kept = request_poison | request_fence; // what outlives an answer
+constexpr std::uint32_t ask_of(int worker_id) noexcept {
+  return request_asked | static_cast<std::uint32_t>(worker_id) << request_asker_shift;
+}
 
 // The C++ run-time's exception state of a kernel thread, as the Itanium ABI lays it out.
 struct exception_globals {
@@ -77,7 +84,7 @@ struct worker {
   std::uint32_t free_room{0};         // block_size, or 0 without a block
   std::uintptr_t home_begin{0};       // descriptors of this home lie in [home_begin, home_begin + home_bytes)
   std::uintptr_t home_bytes{0};
-  exception_globals *eh{nullptr};     // of this kernel thread; so is
+  exception_globals *eh{nullptr};     // of this kernel thread (no_exceptions in a C program); so is
   int *errno_place{nullptr};
   nth_desc *first{nullptr};           // what a fresh loop is to run first
   std::uintptr_t join_floor{~std::uintptr_t{0}}; // a child may be called on a stack with so much room below rsp
@@ -95,6 +102,7 @@ struct worker {
   std::atomic<long> steals{0}; // counters that others read
   std::atomic<long> sleeps{0};
   std::uint32_t stack_misses{0};
+  exception_globals no_exceptions{};
   unsigned long kernel_thread{0};
   void *kernel_fiber{nullptr}; // ThreadSanitizer, AddressSanitizer: the kernel stack
   const void *kernel_bottom{nullptr};

@@ -23,15 +23,16 @@ nth_options small(nth_policy policy, long workers) {
   return result;
 }
 
-TEST_P(memory, creation_answers_null_and_works_again_later) {
-  const runtime up(small(GetParam(), 1));
+// Creates threads until there is no memory, and enqueues them.
+struct creator {
   std::atomic<long> ran = 0;
-  auto one = [&ran] { ran.fetch_add(1, std::memory_order_relaxed); };
-  run([&] {
-    refuse_commits();
+  long made = 0;
+
+  void create_all() {
+    auto one = [this] { ran.fetch_add(1, std::memory_order_relaxed); };
     nth_desc *const self = nth_self();
-    long made = 0;
     const reports told;
+    ran = made = 0;
     nth_depadd(self, 1);
     for (;; ++made) {
       errno = 0;
@@ -43,18 +44,53 @@ TEST_P(memory, creation_answers_null_and_works_again_later) {
     }
     EXPECT_EQ(errno, ENOMEM);
     EXPECT_NE(std::string(nth_last_error()), "");
+    for (int i = 0; i < 100; ++i)
+      EXPECT_EQ(nth_create_ls(&call<decltype(one)>, 0, self, 1, &one), nullptr);
     EXPECT_EQ(told.count(), 0) << "the error handler is for misuse: " << told.messages();
-    for (int i = 0; i < 100; ++i) {
-      EXPECT_EQ(nth_create_ls(&call<decltype(one)>, 0, nullptr, 1, &one), nullptr);
-      EXPECT_EQ(errno, ENOMEM);
-    }
-    os::fail_never();
-    nth_depadd(self, 1);
-    nth_to_lrq_end(0, create(one, self));
+  }
+  void join_all() {
     nth_block();
-    EXPECT_EQ(ran, made + 1);
-  });
-  expect_right_run(10'000);
+    EXPECT_EQ(ran, made);
+  }
+};
+
+TEST_P(memory, creation_answers_null_and_works_again_later) {
+  for (long nth = 1; nth <= 2; ++nth) { // the commit for the first block, and the next one
+    const runtime up(options(1, GetParam()));
+    creator c;
+    run([&] {
+      os::fail_after(fail_kind::commit, nth, true);
+      c.create_all();
+      os::fail_never();
+      const long before = c.made;
+      nth_depadd(nth_self(), 1000);
+      auto one = [&c] { ++c.ran; };
+      for (; c.made < before + 1000; ++c.made)
+        nth_to_lrq_end(0, create(one, nth_self()));
+      c.join_all();
+    });
+    expect_right_run(10'000);
+    EXPECT_EQ(counters().descriptors, counters().descriptors_free);
+  }
+}
+
+TEST_P(memory, creation_answers_null_when_the_area_is_full) {
+  const runtime up(small(GetParam(), 1));
+  long first = 0;
+  for (int round = 0; round < 3; ++round) {
+    creator c;
+    run([&c] {
+      c.create_all();
+      c.join_all();
+    });
+    EXPECT_GT(c.made, 100);
+    if (round == 0)
+      first = c.made;
+    // What was taken from the other home's part, when the own one was full, has gone home there since.
+    constexpr long homes = 2;
+    EXPECT_GE(c.made, first / homes);
+    EXPECT_LE(c.made, first);
+  }
   EXPECT_EQ(counters().descriptors, counters().descriptors_free);
 }
 
@@ -96,12 +132,16 @@ TEST_P(memory, creation_is_whole_or_not_at_all) {
 
 // ---- No stack ----------------------------------------------------------------------------------------
 
+nth_options large_stacks(nth_policy policy) {
+  nth_options result = options(1, policy);
+  result.stack_size = 1L << 20; // 64 of them a commit
+  return result;
+}
+
 TEST(no_stack, try_block_says_so_and_changes_nothing) {
   const watchdog guard(60);
   os::fail_never();
-  nth_options o = small(NTH_POLICY_DSR, 1);
-  o.stack_size = 256 << 10;
-  const runtime up(o);
+  const runtime up(large_stacks(NTH_POLICY_DSR));
   long blocked = 0;
   long woken = 0;
   auto waits = [&] {
@@ -164,7 +204,7 @@ TEST(no_stack, try_block_says_so_and_changes_nothing) {
 TEST(no_stack, under_lsa_is_reported_and_waited_for) {
   const watchdog guard(60);
   os::fail_never();
-  const runtime up(small(NTH_POLICY_LSA, 1));
+  const runtime up(large_stacks(NTH_POLICY_LSA));
   expect_right_run(100);
   static std::atomic<long> heard;
   heard = 0;

@@ -26,7 +26,8 @@ fi
 undefined_cxx() { # archive
   local defined
   defined=$(nm --defined-only "$1" 2>/dev/null | awk 'NF == 3 { print $3 }' | sort -u)
-  nm --undefined-only "$1" 2>/dev/null | awk 'NF == 2 { print $2 }' | sort -u |
+  # Weak ones (w) may stay undefined: the library asks whether a program has them.
+  nm --undefined-only "$1" 2>/dev/null | awk 'NF == 2 && $1 != "w" { print $2 }' | sort -u |
     grep -E '^(_Z|__cxa_|__gxx_|__dynamic_cast|_ZTI|_ZTV)' | grep -vxE '__cxa_(atexit|finalize|thread_atexit_impl)' |
     comm -23 - <(printf '%s\n' "$defined") || true
 }

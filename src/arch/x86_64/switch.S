@@ -202,7 +202,7 @@
         ret
         END     nth_arch_enter
 
-/* void nth_arch_leave(void *to, worker *w), void nth_arch_drop(void *to, worker *w): do not return. The
+/* void nth_arch_drop(void *to, worker *w): does not return. The
  * stack that is left is to be used again from its top (drop: it is the caller's last word on it). */
         .hidden nth_arch_drop
         FUNCTION nth_arch_drop
