@@ -71,8 +71,8 @@ inline nth_desc *nth_create(R (*root)(P...), int ndep, int nsucc, int narg, A...
   nth_desc *succ[sizeof...(A) + 1];
   for (int i = 0; right && i < nsucc; ++i)
     succ[i] = reinterpret_cast<nth_desc *>(words[i]);
-  return nth_create_v(reinterpret_cast<nth::detail::root_function>(root), ndep, right ? nsucc : -1, succ, narg,
-                      words + (right ? nsucc : 0));
+  return nth_create_v(reinterpret_cast<nth::detail::root_function>(root), ndep, right ? nsucc : -1, succ,
+                      narg, words + (right ? nsucc : 0));
 }
 
 #endif

@@ -7,7 +7,8 @@
 
 #include "nth/nth.h"
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__SANITIZE_ADDRESS__) &&                            \
+    !defined(__SANITIZE_THREAD__)
 
 #ifdef __PIC__
 #define NTH_INLINE_CALL "call nth_pick_yield@PLT\n\t"
@@ -16,8 +17,8 @@
 #endif
 
 #ifdef __AVX512F__
-#define NTH_INLINE_AVX512                                                                               \
-  "xmm16", "xmm17", "xmm18", "xmm19", "xmm20", "xmm21", "xmm22", "xmm23", "xmm24", "xmm25", "xmm26",   \
+#define NTH_INLINE_AVX512                                                                                    \
+  "xmm16", "xmm17", "xmm18", "xmm19", "xmm20", "xmm21", "xmm22", "xmm23", "xmm24", "xmm25", "xmm26",         \
       "xmm27", "xmm28", "xmm29", "xmm30", "xmm31", "k1", "k2", "k3", "k4", "k5", "k6", "k7",
 #else
 #define NTH_INLINE_AVX512
@@ -35,8 +36,7 @@ __attribute__((always_inline)) static inline void nth_yield_inline(void) {
                    "movq %%rbx, 8(%%rsp)\n\t"
                    "leaq 1f(%%rip), %%rax\n\t"
                    "movq %%rax, (%%rsp)\n\t"
-                   "movq %%rsp, %%rdi\n\t" NTH_INLINE_CALL
-                   "movq %%rax, %%rsp\n\t"
+                   "movq %%rsp, %%rdi\n\t" NTH_INLINE_CALL "movq %%rax, %%rsp\n\t"
                    "movl $0, (%%rdx)\n\t"
                    "popq %%rcx\n\t"
                    "jmp *%%rcx\n"
@@ -47,8 +47,8 @@ __attribute__((always_inline)) static inline void nth_yield_inline(void) {
                    :
                    : "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15",
                      "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",
-                     "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "st", "st(1)", "st(2)", "st(3)", "st(4)", "st(5)",
-                     "st(6)", "st(7)", NTH_INLINE_AVX512 "memory", "cc");
+                     "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "st", "st(1)", "st(2)", "st(3)", "st(4)",
+                     "st(5)", "st(6)", "st(7)", NTH_INLINE_AVX512 "memory", "cc");
 }
 
 #undef NTH_INLINE_CALL

@@ -59,12 +59,12 @@ typedef struct nth_handle_value { /* the tag differs from nth_handle(): C++ woul
 
 typedef enum nth_status {
   NTH_OK = 0,
-  NTH_EINVAL = 1, /* an argument is wrong: null function, unknown worker, negative count */
-  NTH_ENOMEM = 2, /* no memory, or a limit on memory was met; nothing was changed */
-  NTH_ESTATE = 3, /* the call does not fit the state of the run-time or of the thread */
-  NTH_EBUSY = 4,  /* threads are alive */
-  NTH_ESTALE = 5, /* the handle's thread has ended */
-  NTH_ESYS = 6,   /* the operating system refused; errno says why */
+  NTH_EINVAL = 1,   /* an argument is wrong: null function, unknown worker, negative count */
+  NTH_ENOMEM = 2,   /* no memory, or a limit on memory was met; nothing was changed */
+  NTH_ESTATE = 3,   /* the call does not fit the state of the run-time or of the thread */
+  NTH_EBUSY = 4,    /* threads are alive */
+  NTH_ESTALE = 5,   /* the handle's thread has ended */
+  NTH_ESYS = 6,     /* the operating system refused; errno says why */
   NTH_EDEADLOCK = 7 /* every worker idles and only blocked threads are left */
 } nth_status;
 
@@ -78,13 +78,13 @@ typedef enum nth_policy {
 /* Options of a run. Each field has an environment variable, which is read by nth_options_init;
  * `doc/options.md` lists names, defaults and ranges, and so does nth_options_print. */
 typedef struct nth_options {
-  long workers;         /* NTH_WORKERS: kernel threads that run nano-threads; 0: one a usable core */
-  long stack_size;      /* NTH_STACK_SIZE: bytes of a thread's stack, a power of two */
-  long stack_policy;    /* NTH_STACK_POLICY: an nth_policy; dsr, lsa or dos in the environment */
-  long bind;            /* NTH_BIND: 1 pins each worker to a core */
-  long backlog;         /* NTH_BACKLOG: waiting threads of a worker above which a creator makes way; 0: no bound */
-  long spin_us;         /* NTH_SPIN_US: microseconds that an idle worker looks for work before it sleeps */
-  long guard;           /* NTH_GUARD: 1 puts a guard page below each stack of 16 KiB and more */
+  long workers;      /* NTH_WORKERS: kernel threads that run nano-threads; 0: one a usable core */
+  long stack_size;   /* NTH_STACK_SIZE: bytes of a thread's stack, a power of two */
+  long stack_policy; /* NTH_STACK_POLICY: an nth_policy; dsr, lsa or dos in the environment */
+  long bind;         /* NTH_BIND: 1 pins each worker to a core */
+  long backlog; /* NTH_BACKLOG: waiting threads of a worker above which a creator makes way; 0: no bound */
+  long spin_us; /* NTH_SPIN_US: microseconds that an idle worker looks for work before it sleeps */
+  long guard;   /* NTH_GUARD: 1 puts a guard page below each stack of 16 KiB and more */
   long report_deadlock; /* NTH_REPORT_DEADLOCK: 1 reports blocked threads when nothing is left to run */
   long area_size;       /* NTH_AREA_SIZE: bytes of address space to reserve, a power of two */
 } nth_options;
@@ -92,16 +92,16 @@ typedef struct nth_options {
 /* What has been allocated so far (paper 000, table 2: S and D). All are counts but *_bytes. */
 typedef struct nth_counters {
   long workers;
-  long stacks;              /* S: stacks ever allocated; they are used again, never given back before nth_finalize */
-  long stacks_unguarded;    /* of these, stacks without a guard page */
-  long descriptors;         /* D: descriptors ever allocated */
-  long descriptors_free;    /* of these, not in use now; exact when no thread runs */
-  long steals;              /* blocks of ready threads taken from another worker */
-  long sleeps;              /* times a worker went to sleep in the kernel */
-  long stack_bytes;         /* size of one stack */
-  long descriptor_bytes;    /* size of one descriptor */
-  long reserved_bytes;      /* address space of the area */
-  long committed_bytes;     /* of the area, made readable and writable */
+  long stacks; /* S: stacks ever allocated; they are used again, never given back before nth_finalize */
+  long stacks_unguarded; /* of these, stacks without a guard page */
+  long descriptors;      /* D: descriptors ever allocated */
+  long descriptors_free; /* of these, not in use now; exact when no thread runs */
+  long steals;           /* blocks of ready threads taken from another worker */
+  long sleeps;           /* times a worker went to sleep in the kernel */
+  long stack_bytes;      /* size of one stack */
+  long descriptor_bytes; /* size of one descriptor */
+  long reserved_bytes;   /* address space of the area */
+  long committed_bytes;  /* of the area, made readable and writable */
 } nth_counters;
 
 /* Number of workers of the run (paper 003, figure 4); 0 while the run-time is down. */
@@ -154,8 +154,8 @@ NTH_API struct nth_desc *nth_self(void);
  * error handler has been told, or NULL with errno ENOMEM, without it. Nothing is half made. [any] */
 NTH_API struct nth_desc *nth_create(void (*root)(), int ndep, int nsucc, int narg, ...);
 NTH_API struct nth_desc *nth_create_ls(void (*root)(), int ndep, struct nth_desc *succ, int narg, ...);
-NTH_API struct nth_desc *nth_create_v(void (*root)(), int ndep, int nsucc,
-                                      struct nth_desc *const *succ, int narg, const long *args);
+NTH_API struct nth_desc *nth_create_v(void (*root)(), int ndep, int nsucc, struct nth_desc *const *succ,
+                                      int narg, const long *args);
 NTH_API struct nth_desc *nth_create_ls_v(void (*root)(), int ndep, struct nth_desc *succ, int narg,
                                          const long *args);
 
@@ -210,8 +210,9 @@ NTH_API NTH_NODISCARD nth_status nth_detach(void);
 /* ---- Queries -------------------------------------------------------------------------------- */
 
 NTH_API int nth_workers(void); /* workers of the run; 0 while it is down [any] */
-NTH_API int nth_worker(void);  /* the worker that runs the caller, or -1; may change when the caller suspends [any] */
-NTH_API nth_policy nth_stack_policy(void);                /* [any] */
+NTH_API int nth_worker(
+    void); /* the worker that runs the caller, or -1; may change when the caller suspends [any] */
+NTH_API nth_policy nth_stack_policy(void);                                 /* [any] */
 NTH_API NTH_NODISCARD nth_status nth_get_counters(nth_counters *counters); /* NTH_ESTATE while down [any] */
 
 /* Writes a line for each thread that is blocked or waits for dependencies: descriptor, root, count.

@@ -28,7 +28,8 @@ __attribute__((visibility("hidden"))) void nth_make_way(void);
 // Where fresh contexts begin; never called.
 __attribute__((visibility("hidden"))) void nth_arch_entry(void);
 // root(a, b, c, d) from a frame at which backtraces and the search for exception handlers end.
-__attribute__((visibility("hidden"))) void nth_arch_call_in_place(long a, long b, long c, long d, void (*root)());
+__attribute__((visibility("hidden"))) void nth_arch_call_in_place(long a, long b, long c, long d,
+                                                                  void (*root)());
 // root(words[0], …, words[n - 1]); at least six words must be readable.
 __attribute__((visibility("hidden"))) void nth_arch_call_words(void (*root)(), long n, const long *words);
 }

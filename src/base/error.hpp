@@ -23,7 +23,7 @@ const char *describe_function(const void *address, char *buffer, unsigned long s
 } // namespace nth::detail
 
 #ifdef NTH_DEBUG
-#define NTH_ASSERT(condition)                                                                           \
+#define NTH_ASSERT(condition)                                                                                \
   ((condition) ? static_cast<void>(0) : ::nth::detail::assertion_failed(#condition, __FILE__, __LINE__))
 #else
 #define NTH_ASSERT(condition) static_cast<void>(0)

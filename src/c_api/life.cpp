@@ -47,7 +47,8 @@ extern "C" NTH_API nth_status nth_init(const nth_options *options) {
 
 extern "C" NTH_API nth_status nth_finalize(void) {
   if (worker_or_null() != nullptr)
-    return fail(NTH_ESTATE, "nth_finalize: called in a nano-thread; return from it and call where nth_init was called");
+    return fail(NTH_ESTATE,
+                "nth_finalize: called in a nano-thread; return from it and call where nth_init was called");
   life_scope scope;
   if (!the_runtime.up.load(std::memory_order_acquire))
     return fail(NTH_ESTATE, "nth_finalize: the run-time is not up");
@@ -56,7 +57,8 @@ extern "C" NTH_API nth_status nth_finalize(void) {
 
 extern "C" NTH_API nth_status nth_run_v(void (*root)(), int narg, const long *args) {
   if (worker_or_null() != nullptr)
-    return fail(NTH_ESTATE, "nth_run: called in a nano-thread; use nth_create, nth_depadd and nth_block there");
+    return fail(NTH_ESTATE,
+                "nth_run: called in a nano-thread; use nth_create, nth_depadd and nth_block there");
   if (!the_runtime.up.load(std::memory_order_acquire))
     return fail(NTH_ESTATE, "nth_run: the run-time is not up; call nth_init first");
   if (const char *wrong = wrong_creation(root, 0, 0, narg, args))

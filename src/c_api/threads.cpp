@@ -1,6 +1,6 @@
 // Threads: creating, enqueueing, waking.
-#include "base/error.hpp"
 #include "arch/arch.hpp"
+#include "base/error.hpp"
 #include "c_api/check.hpp"
 #include "thread/outside.hpp"
 #include "thread/ready.hpp"
@@ -21,7 +21,8 @@ bool up() noexcept { return the_runtime.up.load(std::memory_order_acquire); }
 }
 
 [[gnu::cold, gnu::noinline]] nth_desc *no_memory(const char *call) noexcept {
-  static_cast<void>(fail(NTH_ENOMEM, "%s: no memory for a descriptor; %ld are in use or wait to be used again", call,
+  static_cast<void>(fail(NTH_ENOMEM,
+                         "%s: no memory for a descriptor; %ld are in use or wait to be used again", call,
                          count_descriptors()));
   errno = ENOMEM;
   return nullptr;
@@ -56,16 +57,19 @@ bool up() noexcept { return the_runtime.up.load(std::memory_order_acquire); }
   if (!up())
     return misuse(NTH_ESTATE, "%s: the run-time is not up; call nth_init first", call);
   if (which < 0 || which >= the_runtime.workers)
-    return misuse(NTH_EINVAL, "%s: unknown worker %d; workers are 0 to %d", call, which, the_runtime.workers - 1);
+    return misuse(NTH_EINVAL, "%s: unknown worker %d; workers are 0 to %d", call, which,
+                  the_runtime.workers - 1);
   if (d == nullptr)
-    return misuse(NTH_EINVAL, "%s: the thread is NULL; nth_create answers NULL when there is no memory", call);
+    return misuse(NTH_EINVAL, "%s: the thread is NULL; nth_create answers NULL when there is no memory",
+                  call);
   char name[160];
   describe_function(reinterpret_cast<const void *>(d->root), name, sizeof name);
   const thread_state s = state_of(d);
   if (s == thread_state::created)
-    return misuse(NTH_ESTATE,
-                  "%s: thread %p (root %s) has %u dependencies left; the thread that meets the last one enqueues it", call,
-                  static_cast<void *>(d), name, dependencies(d) & dep_count);
+    return misuse(
+        NTH_ESTATE,
+        "%s: thread %p (root %s) has %u dependencies left; the thread that meets the last one enqueues it",
+        call, static_cast<void *>(d), name, dependencies(d) & dep_count);
   misuse(NTH_ESTATE, "%s: thread %p (root %s) %s", call, static_cast<void *>(d), name,
          s == thread_state::free      ? "has ended"
          : s == thread_state::outside ? "stands for a kernel thread, which has no ready queue"
@@ -113,7 +117,8 @@ template <queue_end End>
 }
 
 inline bool may_enqueue(const nth_desc *d) noexcept {
-  return d != nullptr && state_of(d) == thread_state::created && __atomic_load_n(&d->ndep, __ATOMIC_RELAXED) == 0;
+  return d != nullptr && state_of(d) == thread_state::created &&
+         __atomic_load_n(&d->ndep, __ATOMIC_RELAXED) == 0;
 }
 
 } // namespace
@@ -126,8 +131,8 @@ extern "C" NTH_API nth_desc *create_ls_words(void (*root)(), int ndep, nth_desc 
 
 namespace {
 
-[[gnu::noinline]] nth_desc *create_ls_slow(void (*root)(), int ndep, nth_desc *succ, int narg, long word0, long word1,
-                                           va_list rest) noexcept {
+[[gnu::noinline]] nth_desc *create_ls_slow(void (*root)(), int ndep, nth_desc *succ, int narg, long word0,
+                                           long word1, va_list rest) noexcept {
   long words[NTH_MAX_ARGS] = {word0, word1};
   for (int i = 2; i < narg && i < NTH_MAX_ARGS; ++i)
     words[i] = va_arg(rest, long);
@@ -153,12 +158,13 @@ nth_desc *create_ls_words(void (*root)(), int ndep, nth_desc *succ, int narg, lo
   return d;
 }
 
-extern "C" NTH_API nth_desc *nth_create_ls_v(void (*root)(), int ndep, nth_desc *succ, int narg, const long *args) {
+extern "C" NTH_API nth_desc *nth_create_ls_v(void (*root)(), int ndep, nth_desc *succ, int narg,
+                                             const long *args) {
   return create_checked("nth_create_ls", {root, ndep, succ != nullptr ? 1 : 0, &succ, narg, args});
 }
 
-extern "C" NTH_API nth_desc *nth_create_v(void (*root)(), int ndep, int nsucc, nth_desc *const *succ, int narg,
-                                          const long *args) {
+extern "C" NTH_API nth_desc *nth_create_v(void (*root)(), int ndep, int nsucc, nth_desc *const *succ,
+                                          int narg, const long *args) {
   return create_checked("nth_create", {root, ndep, nsucc, succ, narg, args});
 }
 
@@ -181,18 +187,22 @@ namespace {
 
 [[gnu::noinline]] void depadd_checked(nth_desc *d, long n) noexcept {
   if (d == nullptr || n < 0 || n > NTH_MAX_DEPENDENCIES) [[unlikely]]
-    return misuse(NTH_EINVAL, "nth_depadd: %s", d == nullptr ? "the thread is NULL" : "the number of dependencies is negative or above NTH_MAX_DEPENDENCIES");
+    return misuse(NTH_EINVAL, "nth_depadd: %s",
+                  d == nullptr ? "the thread is NULL"
+                               : "the number of dependencies is negative or above NTH_MAX_DEPENDENCIES");
   const thread_state s = state_of(d);
   if (s != thread_state::created && s != thread_state::outside && d != self()) [[unlikely]] {
     char name[160];
     return misuse(NTH_ESTATE, "nth_depadd: thread %p (root %s) %s", static_cast<void *>(d),
                   describe_function(reinterpret_cast<const void *>(d->root), name, sizeof name),
-                  s == thread_state::free ? "has ended"
-                                          : "is enqueued or blocked; dependencies are added before that, or by itself");
+                  s == thread_state::free
+                      ? "has ended"
+                      : "is enqueued or blocked; dependencies are added before that, or by itself");
   }
   const std::uint32_t now = dependencies(d);
   if ((now & dep_count) + n > NTH_MAX_DEPENDENCIES) [[unlikely]]
-    return misuse(NTH_EINVAL, "nth_depadd: %ld more than the %u that thread %p has is above NTH_MAX_DEPENDENCIES", n,
+    return misuse(NTH_EINVAL,
+                  "nth_depadd: %ld more than the %u that thread %p has is above NTH_MAX_DEPENDENCIES", n,
                   now & dep_count, static_cast<void *>(d));
   __atomic_fetch_add(&d->ndep, static_cast<std::uint32_t>(n), __ATOMIC_RELAXED);
 }
@@ -293,7 +303,8 @@ extern "C" NTH_API void nth_keep_fp(int on) {
 extern "C" NTH_API nth_desc *nth_attach(void) {
   if (!up() || worker_or_null() != nullptr) {
     misuse(NTH_ESTATE, "nth_attach: %s",
-           up() ? "the caller is a nano-thread; it has nth_self()" : "the run-time is not up; call nth_init first");
+           up() ? "the caller is a nano-thread; it has nth_self()"
+                : "the run-time is not up; call nth_init first");
     errno = EINVAL;
     return nullptr;
   }
@@ -314,7 +325,8 @@ extern "C" NTH_API nth_status nth_detach(void) {
   if (d == nullptr)
     return fail(NTH_ESTATE, "nth_detach: this kernel thread has no descriptor; nth_attach gives one");
   if (dependencies(d) != 0)
-    return fail(NTH_EBUSY, "nth_detach: %u dependencies are left; call nth_block first", dependencies(d) & dep_count);
+    return fail(NTH_EBUSY, "nth_detach: %u dependencies are left; call nth_block first",
+                dependencies(d) & dep_count);
   drop_outside_desc(d);
   set_attached(nullptr);
   return NTH_OK;

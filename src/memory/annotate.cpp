@@ -30,6 +30,8 @@ __thread kernel_stack own __attribute__((tls_model("initial-exec")));
 __thread void *dead_fiber __attribute__((tls_model("initial-exec")));
 // The stack that was left, for its bounds: AddressSanitizer tells them on arrival.
 __thread bool left_kernel __attribute__((tls_model("initial-exec")));
+// The routine found nothing to switch to.
+__thread bool stays __attribute__((tls_model("initial-exec")));
 
 } // namespace
 
@@ -81,8 +83,9 @@ extern "C" __attribute__((visibility("hidden"))) void nth_annotate_departure(voi
   stack_top *const here = on_stack(from) ? top_of(from) : nullptr;
   stack_top *const there = on_stack(to) ? top_of(to) : nullptr;
   static_cast<void>(dropped);
-  static_cast<void>(here);
-  static_cast<void>(there);
+  stays = here == there; // nothing else was ready, or a kernel thread that is no worker has waited
+  if (stays)
+    return;
 #ifdef NTH_ASAN
   void **keep = dropped != 0 ? nullptr : here != nullptr ? &here->fake_stack : &own.fake_stack;
   left_kernel = here == nullptr;
@@ -104,13 +107,15 @@ extern "C" __attribute__((visibility("hidden"))) void nth_annotate_departure(voi
 // Clears the worker's busy word, which the assembly leaves to this function when there are tools to tell.
 extern "C" __attribute__((visibility("hidden"))) void nth_annotate_arrival(std::uint32_t *busy) {
 #ifdef NTH_ASAN
-  const auto sp = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
-  const void *bottom = nullptr;
-  std::size_t size = 0;
-  __sanitizer_finish_switch_fiber(on_stack(sp) ? top_of(sp)->fake_stack : own.fake_stack, &bottom, &size);
-  if (left_kernel) {
-    own.bottom = bottom;
-    own.size = size;
+  if (!stays) {
+    const auto sp = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+    const void *bottom = nullptr;
+    std::size_t size = 0;
+    __sanitizer_finish_switch_fiber(on_stack(sp) ? top_of(sp)->fake_stack : own.fake_stack, &bottom, &size);
+    if (left_kernel) {
+      own.bottom = bottom;
+      own.size = size;
+    }
   }
 #endif
 #ifdef NTH_TSAN

@@ -63,7 +63,9 @@ struct area {
   bool open(std::size_t wanted, int homes_wanted) noexcept;
   void close() noexcept;
 
-  part &at(unsigned r, int home) noexcept { return parts[r * static_cast<unsigned>(homes) + static_cast<unsigned>(home)]; }
+  part &at(unsigned r, int home) noexcept {
+    return parts[r * static_cast<unsigned>(homes) + static_cast<unsigned>(home)];
+  }
   part &at(region r, int home) noexcept { return at(static_cast<unsigned>(r), home); }
 
   // From the part of `home`, else, when that is full, from any other. See part::carve.

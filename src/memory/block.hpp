@@ -21,10 +21,10 @@ constexpr std::uint32_t block_size = 64;
 enum class queue_end : std::uint8_t { front, back };
 
 struct alignas(64) block {
-  block *next;       // link in inboxes and lists
+  block *next; // link in inboxes and lists
   std::uint32_t lo;
   std::uint32_t hi;
-  queue_end end;     // where an arriving block is put
+  queue_end end; // where an arriving block is put
   // One line: reading a few slots below slot[0], to prefetch, stays inside the block.
   alignas(64) nth_desc *slot[block_size];
 };

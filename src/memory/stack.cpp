@@ -29,9 +29,7 @@ bool stack_pool::open(unsigned size_log2, bool guarded) noexcept {
   return true;
 }
 
-void stack_pool::close() noexcept {
-  pooled = {};
-}
+void stack_pool::close() noexcept { pooled = {}; }
 
 std::size_t stack_pool::guard_size() const noexcept {
   return method == static_cast<std::uint8_t>(os::guard_method::none) ? 0 : os::page_size();

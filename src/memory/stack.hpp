@@ -19,12 +19,12 @@ struct nth_desc;
 namespace nth::detail {
 
 struct alignas(64) stack_top {
-  stack_top *next;    // while it waits in a list
-  void *fiber;        // ThreadSanitizer's view of this stack
-  void *fake_stack;   // AddressSanitizer's
+  stack_top *next;  // while it waits in a list
+  void *fiber;      // ThreadSanitizer's view of this stack
+  void *fake_stack; // AddressSanitizer's
   std::uintptr_t valgrind_id;
   std::uintptr_t unused[3];
-  nth_desc *thread;   // who runs here; null: the scheduler's loop
+  nth_desc *thread; // who runs here; null: the scheduler's loop
 };
 static_assert(sizeof(stack_top) == 64 && offsetof(stack_top, thread) == 56);
 

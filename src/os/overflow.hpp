@@ -9,10 +9,10 @@ namespace nth::detail::os {
 
 // What the memory layer knows of an address that faulted.
 struct fault_place {
-  bool in_area;               // false: not our address; the handler that was set before gets the signal
-  bool in_guard;              // in the guard page of a stack
-  const void *thread;         // descriptor that runs on the stack; null: the scheduler's loop
-  const void *root;           // its root function
+  bool in_area;       // false: not our address; the handler that was set before gets the signal
+  bool in_guard;      // in the guard page of a stack
+  const void *thread; // descriptor that runs on the stack; null: the scheduler's loop
+  const void *root;   // its root function
   std::uint32_t generation;
   std::size_t stack_size;
   std::uintptr_t stack_bottom; // lowest usable address of the stack

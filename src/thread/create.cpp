@@ -170,7 +170,8 @@ namespace {
 long *spill_word(nth_desc *cell, int i) noexcept {
   if (i >= 2)
     return &cell->args[i - 2];
-  return reinterpret_cast<long *>(i == 0 ? reinterpret_cast<void *>(&cell->root) : reinterpret_cast<void *>(&cell->succ));
+  return reinterpret_cast<long *>(i == 0 ? reinterpret_cast<void *>(&cell->root)
+                                         : reinterpret_cast<void *>(&cell->succ));
 }
 
 // A list of cells that holds n words; nullptr: no memory, and nothing is held.

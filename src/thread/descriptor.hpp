@@ -17,20 +17,20 @@
 namespace nth::detail {
 
 enum class thread_state : std::uint8_t {
-  free = 0,     // not in use: fresh memory reads so
-  created,      // made, not enqueued
-  ready_fresh,  // enqueued or running, never suspended
-  ready_again,  // its stack holds a saved context
-  blocked,      // suspended, waits for its count
-  outside,      // stands for a kernel thread that is no worker
-  spill         // holds successors or arguments of another descriptor
+  free = 0,    // not in use: fresh memory reads so
+  created,     // made, not enqueued
+  ready_fresh, // enqueued or running, never suspended
+  ready_again, // its stack holds a saved context
+  blocked,     // suspended, waits for its count
+  outside,     // stands for a kernel thread that is no worker
+  spill        // holds successors or arguments of another descriptor
 };
 
 // flags
-constexpr std::uint8_t flag_spilled = 0x08;   // args[0] leads to spill blocks, args[1] words of arguments
-constexpr std::uint8_t flag_many = 0x10;      // succ leads to spill blocks with several successors
+constexpr std::uint8_t flag_spilled = 0x08; // args[0] leads to spill blocks, args[1] words of arguments
+constexpr std::uint8_t flag_many = 0x10;    // succ leads to spill blocks with several successors
 constexpr std::uint8_t flag_keep_fp = 0x20;
-constexpr std::uint8_t flag_token = 0x80;     // an unblock came before its block
+constexpr std::uint8_t flag_token = 0x80; // an unblock came before its block
 
 // ndep: bits 0 … 28 the count, and
 constexpr std::uint32_t dep_waiting = 0x4000'0000; // one of the count is taken off by nth_unblock
@@ -50,9 +50,11 @@ struct alignas(64) nth_desc {
 };
 
 static_assert(sizeof(nth_desc) == 64);
-static_assert(offsetof(nth_desc, next) == 0 && offsetof(nth_desc, root) == 8 && offsetof(nth_desc, succ) == 16);
+static_assert(offsetof(nth_desc, next) == 0 && offsetof(nth_desc, root) == 8 &&
+              offsetof(nth_desc, succ) == 16);
 static_assert(offsetof(nth_desc, ndep) == 24 && offsetof(nth_desc, generation) == 28);
-static_assert(offsetof(nth_desc, state) == 30 && offsetof(nth_desc, flags) == 31 && offsetof(nth_desc, args) == 32);
+static_assert(offsetof(nth_desc, state) == 30 && offsetof(nth_desc, flags) == 31 &&
+              offsetof(nth_desc, args) == 32);
 
 namespace nth::detail {
 
@@ -66,7 +68,12 @@ inline thread_state state_of(const nth_desc *d) noexcept {
 inline void set_state(nth_desc *d, thread_state s) noexcept {
   __atomic_store_n(&d->state, static_cast<std::uint8_t>(s), __ATOMIC_RELAXED);
 }
-inline std::uint32_t dependencies(const nth_desc *d) noexcept { return __atomic_load_n(&d->ndep, __ATOMIC_ACQUIRE); }
+inline std::uint8_t flags_of(const nth_desc *d) noexcept {
+  return __atomic_load_n(&d->flags, __ATOMIC_RELAXED);
+}
+inline std::uint32_t dependencies(const nth_desc *d) noexcept {
+  return __atomic_load_n(&d->ndep, __ATOMIC_ACQUIRE);
+}
 inline std::uint16_t generation_of(const nth_desc *d) noexcept {
   return __atomic_load_n(&d->generation, __ATOMIC_RELAXED);
 }
@@ -76,7 +83,9 @@ using dep_word [[gnu::may_alias]] = std::uint64_t;
 inline dep_word *word_of(nth_desc *d) noexcept { return reinterpret_cast<dep_word *>(&d->ndep); }
 constexpr std::uint32_t ndep_in(dep_word w) noexcept { return static_cast<std::uint32_t>(w); }
 constexpr std::uint16_t generation_in(dep_word w) noexcept { return static_cast<std::uint16_t>(w >> 32); }
-constexpr thread_state state_in(dep_word w) noexcept { return static_cast<thread_state>(static_cast<std::uint8_t>(w >> 48)); }
+constexpr thread_state state_in(dep_word w) noexcept {
+  return static_cast<thread_state>(static_cast<std::uint8_t>(w >> 48));
+}
 constexpr dep_word token_in_word = dep_word{flag_token} << 56;
 
 // State and flags at once, for what is common: never suspended, nothing special.
@@ -92,9 +101,10 @@ inline void prepare_desc(nth_desc *d, void (*root)(), nth_desc *succ, int ndep, 
   d->root = root;
   d->succ = succ;
   __atomic_store_n(&d->ndep, static_cast<std::uint32_t>(ndep), __ATOMIC_RELAXED);
-  __atomic_store_n(reinterpret_cast<state_flags *>(&d->state),
-                   static_cast<std::uint16_t>(static_cast<unsigned>(thread_state::created) | unsigned{flags} << 8),
-                   __ATOMIC_RELAXED);
+  __atomic_store_n(
+      reinterpret_cast<state_flags *>(&d->state),
+      static_cast<std::uint16_t>(static_cast<unsigned>(thread_state::created) | unsigned{flags} << 8),
+      __ATOMIC_RELAXED);
 }
 
 // Ends the use of a descriptor: whoever holds a handle of it is late from now on. One store of generation,

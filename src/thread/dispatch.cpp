@@ -71,15 +71,15 @@ inline void call_root(const nth_desc *d) {
 
 // Calls the root. Nothing that a worker owns may be kept in registers across it.
 inline void run_root(worker *w, nth_desc *d) {
-  if ((d->flags & flag_spilled) != 0) [[unlikely]]
+  if ((flags_of(d) & flag_spilled) != 0) [[unlikely]]
     return run_spilled(w, d);
   call_root(d);
 }
 
 [[gnu::noinline]] void end_thread_rare(worker *w, nth_desc *d) noexcept {
-  if ((d->flags & flag_keep_fp) != 0)
+  if ((flags_of(d) & flag_keep_fp) != 0)
     arch::write_fp(arch::standard_fp);
-  if ((d->flags & flag_many) == 0)
+  if ((flags_of(d) & flag_many) == 0)
     return;
   nth_desc *list = d->succ;
   long n = 0;
@@ -94,7 +94,7 @@ inline void run_root(worker *w, nth_desc *d) {
 
 // Private part entered. True: the successor s got ready by it, and is the caller's to run.
 inline bool end_thread(worker *w, nth_desc *d, nth_desc *&s) noexcept {
-  if ((d->flags & (flag_many | flag_keep_fp)) != 0) [[unlikely]]
+  if ((flags_of(d) & (flag_many | flag_keep_fp)) != 0) [[unlikely]]
     end_thread_rare(w, d);
   s = d->succ;
   NTH_ASSERT(state_of(d) != thread_state::free && state_of(d) != thread_state::blocked);
@@ -205,9 +205,8 @@ template <class Policy>
       if (!is_fresh(d)) {
         context = restore_rest(w, d);
       } else {
-        stack_top *stack = std::is_same_v<Policy, dos_policy>
-                               ? reinterpret_cast<stack_top *>(d + 1)
-                               : take_stack(w);
+        stack_top *stack =
+            std::is_same_v<Policy, dos_policy> ? reinterpret_cast<stack_top *>(d + 1) : take_stack(w);
         if (stack == nullptr) {
           d = wait_for_stack(w, d);
           continue;
@@ -256,8 +255,8 @@ void enter_first_loop(worker *w, stack_top *stack) noexcept {
 bool join_in_place(worker *w) noexcept {
   stack_top *const here = top_here();
   nth_desc *d = here->thread;
-  if ((stack_pointer() & stack_last) < w->join_floor || dependencies(d) != 2 || (d->flags & flag_keep_fp) != 0 ||
-      w->eh->caught != nullptr || w->eh->uncaught != 0 || w->tick == 1)
+  if ((stack_pointer() & stack_last) < w->join_floor || dependencies(d) != 2 ||
+      (flags_of(d) & flag_keep_fp) != 0 || w->eh->caught != nullptr || w->eh->uncaught != 0 || w->tick == 1)
     return false;
   if (!enter_quietly(w)) {
     leave(w);
@@ -279,7 +278,7 @@ bool join_in_place(worker *w) noexcept {
   w = current_worker(); // the child may have blocked, and gone on with another one
   here->thread = d;
   *w->errno_place = saved;
-  if ((child->flags & (flag_many | flag_keep_fp)) != 0) [[unlikely]]
+  if ((flags_of(child) & (flag_many | flag_keep_fp)) != 0) [[unlikely]]
     end_thread_rare(w, child);
   retire(child);
   release_desc(w, child);

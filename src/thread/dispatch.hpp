@@ -53,7 +53,7 @@ inline void save_rest(worker *w, nth_desc *d, void *sp) noexcept {
   d->args[saved_caught] = reinterpret_cast<long>(w->eh->caught);
   d->args[saved_errno] = static_cast<long>(static_cast<std::uint64_t>(w->eh->uncaught) << 32 |
                                            static_cast<std::uint32_t>(*w->errno_place));
-  if ((d->flags & flag_keep_fp) != 0) [[unlikely]] {
+  if ((flags_of(d) & flag_keep_fp) != 0) [[unlikely]] {
     const arch::fp_control c = arch::read_fp();
     d->args[saved_fp] = static_cast<long>(static_cast<std::uint64_t>(c.x87) << 32 | c.mxcsr);
     arch::write_fp(arch::standard_fp);
@@ -65,7 +65,7 @@ inline void *restore_rest(worker *w, const nth_desc *d) noexcept {
   const auto both = static_cast<std::uint64_t>(d->args[saved_errno]);
   w->eh->uncaught = static_cast<unsigned int>(both >> 32);
   *w->errno_place = static_cast<int>(static_cast<std::uint32_t>(both));
-  if ((d->flags & flag_keep_fp) != 0) [[unlikely]] {
+  if ((flags_of(d) & flag_keep_fp) != 0) [[unlikely]] {
     const auto fp = static_cast<std::uint64_t>(d->args[saved_fp]);
     arch::write_fp({static_cast<std::uint32_t>(fp), static_cast<std::uint16_t>(fp >> 32)});
   }

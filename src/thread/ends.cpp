@@ -25,11 +25,12 @@ namespace {
 
 [[gnu::cold]] void below_zero(nth_desc *s, std::uint32_t n) noexcept {
   char name[160];
-  misuse(NTH_ESTATE,
-         "dependency below zero: %u predecessors of thread %p (root %s) have ended, but it has %u dependencies "
-         "left; create it with as many dependencies as it has predecessors, or add them with nth_depadd",
-         n, static_cast<void *>(s), describe_function(reinterpret_cast<void *>(s->root), name, sizeof name),
-         dependencies(s) & dep_count);
+  misuse(
+      NTH_ESTATE,
+      "dependency below zero: %u predecessors of thread %p (root %s) have ended, but it has %u dependencies "
+      "left; create it with as many dependencies as it has predecessors, or add them with nth_depadd",
+      n, static_cast<void *>(s), describe_function(reinterpret_cast<void *>(s->root), name, sizeof name),
+      dependencies(s) & dep_count);
 }
 
 } // namespace

@@ -27,10 +27,10 @@ void send_outside(int which, nth_desc *d, block *b, queue_end end) noexcept;
 nth_desc *make_outside_desc() noexcept; // stands for a kernel thread; nullptr: no memory
 void drop_outside_desc(nth_desc *d) noexcept;
 void wait_outside(nth_desc *d) noexcept; // until make_ready was called for d
-inline constexpr char nothing_to_block_on[] =
-    "the caller is no nano-thread, and a kernel thread has nothing to block on before nth_attach has given it a "
-    "descriptor";
-void block_outside() noexcept;           // nth_block of an attached kernel thread
+inline constexpr char nothing_to_block_on[] = "the caller is no nano-thread, and a kernel thread has nothing "
+                                              "to block on before nth_attach has given it a "
+                                              "descriptor";
+void block_outside() noexcept; // nth_block of an attached kernel thread
 
 nth_desc *attached() noexcept; // what nth_attach gave the caller; null: nothing
 void set_attached(nth_desc *d) noexcept;

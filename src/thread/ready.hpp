@@ -16,16 +16,16 @@ void accept_inbox(worker *w) noexcept;
 // A block that holds members [lo, hi) joins this worker's queue at the end that it names.
 void accept_block(worker *w, block *b) noexcept;
 bool push_ring(worker *w, block_ring<block> &ring, block *b) noexcept; // false: no memory to grow it
-bool any_ready(const worker *w) noexcept;       // in the private part
-long ready_blocks(const worker *w) noexcept;    // closed blocks that wait, about
+bool any_ready(const worker *w) noexcept;                              // in the private part
+long ready_blocks(const worker *w) noexcept;                           // closed blocks that wait, about
 
 // ---- blocks ----
 block *take_block(worker *w) noexcept; // empty; nullptr: no memory [owner, no bracket needed]
 void give_block(worker *w, block *b) noexcept;
 
 // ---- arrivals: any kernel thread, no bracket ----
-void send_block(worker *to, block *b) noexcept;     // one CAS
-void wake_after_send(worker *to) noexcept;          // a sleeper, if no one is looking for work
+void send_block(worker *to, block *b) noexcept; // one CAS
+void wake_after_send(worker *to) noexcept;      // a sleeper, if no one is looking for work
 void wake_one(worker *prefer) noexcept;
 
 inline void push_front(worker *w, nth_desc *d) noexcept {
@@ -90,11 +90,11 @@ inline bool count_ended_and_claim(worker *w, nth_desc *s) noexcept {
 
 // A thread to run, sooner or later; nullptr when the run ends.
 nth_desc *next_or_idle(worker *w) noexcept;
-bool steal(worker *w, worker *victim) noexcept;       // from rings and inbox; true: w's queue has got work
+bool steal(worker *w, worker *victim) noexcept; // from rings and inbox; true: w's queue has got work
 bool steal_private(worker *w, worker *victim, std::uint64_t patience_ns) noexcept;
 enum class look { nothing, took, unsure };
-bool ask(worker *w, worker *victim) noexcept;         // false: another thief does
-void withdraw(worker *w, worker *victim) noexcept;    // w's ask, if it was not answered
-look look_into(worker *w, worker *victim) noexcept;   // w has asked victim and passed a barrier
+bool ask(worker *w, worker *victim) noexcept;       // false: another thief does
+void withdraw(worker *w, worker *victim) noexcept;  // w's ask, if it was not answered
+look look_into(worker *w, worker *victim) noexcept; // w has asked victim and passed a barrier
 
 } // namespace nth::detail

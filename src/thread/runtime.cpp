@@ -27,7 +27,9 @@ namespace {
 
 constexpr std::size_t kernel_stack_bytes = std::size_t{256} << 10;
 
-constexpr std::size_t round_up(std::size_t n, std::size_t unit) noexcept { return (n + unit - 1) / unit * unit; }
+constexpr std::size_t round_up(std::size_t n, std::size_t unit) noexcept {
+  return (n + unit - 1) / unit * unit;
+}
 
 void *worker_main(void *argument) {
   auto *w = static_cast<worker *>(argument);
@@ -35,7 +37,8 @@ void *worker_main(void *argument) {
   if (the_runtime.bind)
     static_cast<void>(topology::bind_current_thread(w->id));
   static_cast<void>(os::alternate_stack_set()); // without one an overflow is a bare SIGSEGV
-  w->eh = __cxa_get_globals != nullptr ? static_cast<exception_globals *>(__cxa_get_globals()) : &w->no_exceptions;
+  w->eh = __cxa_get_globals != nullptr ? static_cast<exception_globals *>(__cxa_get_globals())
+                                       : &w->no_exceptions;
   w->errno_place = &errno;
   annotate::begin_worker();
   stack_top *first = take_stack(w);
@@ -73,7 +76,8 @@ bool make_workers(runtime &rt) noexcept {
     w->random = static_cast<std::uint64_t>(i) * 0x9e37'79b9'7f4a'7c15U + 1;
     w->active.store(1, std::memory_order_relaxed);
     w->request.store(one_sided_barrier ? request_idle : request_fence, std::memory_order_relaxed);
-    const part &home = rt.policy == NTH_POLICY_DOS ? the_area.at(the_stacks.region(), i) : the_area.at(region::descriptors, i);
+    const part &home = rt.policy == NTH_POLICY_DOS ? the_area.at(the_stacks.region(), i)
+                                                   : the_area.at(region::descriptors, i);
     w->home_begin = home.begin();
     if (rt.policy == NTH_POLICY_DSR && i < rt.workers)
       w->join_floor = (std::uintptr_t{1} << rt.stack_log2) / 8 * 7;
@@ -184,8 +188,9 @@ nth_status start_runtime(const nth_options &o) noexcept {
 
   if (!the_area.open(static_cast<std::size_t>(o.area_size), rt.homes())) {
     topology::unload();
-    return fail(NTH_ENOMEM, "nth_init: no address space: not even 1 GiB could be reserved; raise the limit on "
-                            "address space (ulimit -v)");
+    return fail(NTH_ENOMEM,
+                "nth_init: no address space: not even 1 GiB could be reserved; raise the limit on "
+                "address space (ulimit -v)");
   }
   if (!the_stacks.open(rt.stack_log2, o.guard != 0) || !make_workers(rt) || !prepare_stacks(rt)) {
     close_memory(rt);
@@ -202,8 +207,9 @@ nth_status start_runtime(const nth_options &o) noexcept {
       os::overflow_uninstall();
       close_memory(rt);
       topology::unload();
-      return fail(NTH_ESYS, "nth_init: the kernel refused thread %d of %d; lower NTH_WORKERS or raise the limit on "
-                            "processes (ulimit -u)",
+      return fail(NTH_ESYS,
+                  "nth_init: the kernel refused thread %d of %d; lower NTH_WORKERS or raise the limit on "
+                  "processes (ulimit -u)",
                   i + 1, static_cast<int>(o.workers == 0 ? i + 1 : o.workers));
     }
   }
@@ -217,7 +223,8 @@ nth_status stop_runtime() noexcept {
   for_each_live([](nth_desc *, void *count) noexcept { ++*static_cast<long *>(count); }, &live);
   if (live != 0)
     return fail(NTH_EBUSY,
-                "nth_finalize: %ld threads are alive (nth_report_blocked names those that are blocked); let them end, "
+                "nth_finalize: %ld threads are alive (nth_report_blocked names those that are blocked); let "
+                "them end, "
                 "or detach kernel threads that are attached",
                 live);
   rt.up.store(false, std::memory_order_release);
@@ -235,7 +242,8 @@ void for_each_live(visit_desc visit, void *context) noexcept {
     part &p = dos ? the_area.at(the_stacks.region(), h) : the_area.at(region::descriptors, h);
     const std::uintptr_t end = p.begin() + p.carved();
     for (std::uintptr_t at = p.begin(); at < end; at += step) {
-      auto *d = dos ? reinterpret_cast<nth_desc *>(at + step - sizeof(stack_top)) - 1 : reinterpret_cast<nth_desc *>(at);
+      auto *d = dos ? reinterpret_cast<nth_desc *>(at + step - sizeof(stack_top)) - 1
+                    : reinterpret_cast<nth_desc *>(at);
       const thread_state s = state_of(d);
       if (s != thread_state::free && s != thread_state::spill)
         visit(d, context);

@@ -74,7 +74,8 @@ void answer_request(worker *w) noexcept {
         os::yield_processor();
       continue;
     }
-    if (!w->request.compare_exchange_strong(r, (r & request_kept) | request_answering, std::memory_order_acquire))
+    if (!w->request.compare_exchange_strong(r, (r & request_kept) | request_answering,
+                                            std::memory_order_acquire))
       continue;
     share(w);
     w->request.fetch_and(request_kept, std::memory_order_release);
@@ -142,8 +143,8 @@ bool ask(worker *w, worker *victim) noexcept {
   do {
     if ((r & request_mask) != request_idle)
       return false; // another thief is at it
-  } while (!victim->request.compare_exchange_weak(r, (r & request_kept) | ask_of(w->id), std::memory_order_seq_cst,
-                                                  std::memory_order_relaxed));
+  } while (!victim->request.compare_exchange_weak(r, (r & request_kept) | ask_of(w->id),
+                                                  std::memory_order_seq_cst, std::memory_order_relaxed));
   return true;
 }
 

@@ -136,7 +136,8 @@ extern "C" __attribute__((visibility("hidden"))) switch_target nth_pick_block(vo
     put_back(w, n);
     if (before == 0) {
       // An unblock that came meanwhile is remembered.
-      const dep_word now = __atomic_fetch_and(word_of(d), ~dep_word{dep_waiting | dep_count}, __ATOMIC_ACQ_REL);
+      const dep_word now =
+          __atomic_fetch_and(word_of(d), ~dep_word{dep_waiting | dep_count}, __ATOMIC_ACQ_REL);
       if ((ndep_in(now) & dep_waiting) == 0)
         __atomic_fetch_or(word_of(d), token_in_word, __ATOMIC_RELAXED);
     }
@@ -172,8 +173,9 @@ extern "C" NTH_API nth_status nth_try_block(void) {
 }
 
 extern "C" __attribute__((visibility("hidden"))) void nth_block_refused() noexcept {
-  misuse(NTH_ENOMEM, "nth_block: no stack for the worker to go on with: %ld are in use; raise the limit on memory, "
-                     "choose a smaller NTH_STACK_SIZE, block fewer threads, or call nth_try_block, which says so",
+  misuse(NTH_ENOMEM,
+         "nth_block: no stack for the worker to go on with: %ld are in use; raise the limit on memory, "
+         "choose a smaller NTH_STACK_SIZE, block fewer threads, or call nth_try_block, which says so",
          the_stacks.allocated());
 }
 

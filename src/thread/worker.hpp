@@ -58,7 +58,7 @@ struct exception_globals {
 
 // What a thief takes from another worker's private part.
 struct private_part {
-  window front;              // runs next
+  window front; // runs next
   window back;
   window *outgoing;          // [workers]: on their way to another worker; .b->end tells the end
   int outgoing_count;        // of them, not empty
@@ -73,7 +73,7 @@ struct worker {
   std::atomic<std::uint32_t> busy{0}; // 1 while the owner works on its private part
   std::uint32_t tick{0};              // dispatches left until the inbox is looked at
   private_part own{};
-  bool closed{false};                 // the rings may hold blocks, or the spare lists something
+  bool closed{false}; // the rings may hold blocks, or the spare lists something
   int id{-1};
 
   // -- the owner's alone --
@@ -81,23 +81,24 @@ struct worker {
   // the room too, so that both take their slow path.
   alignas(64) block *free_descs{nullptr};
   std::uint32_t free_count{0};
-  std::uint32_t free_room{0};         // block_size, or 0 without a block
-  std::uintptr_t home_begin{0};       // descriptors of this home lie in [home_begin, home_begin + home_bytes)
+  std::uint32_t free_room{0};   // block_size, or 0 without a block
+  std::uintptr_t home_begin{0}; // descriptors of this home lie in [home_begin, home_begin + home_bytes)
   std::uintptr_t home_bytes{0};
-  exception_globals *eh{nullptr};     // of this kernel thread (no_exceptions in a C program); so is
+  exception_globals *eh{nullptr}; // of this kernel thread (no_exceptions in a C program); so is
   int *errno_place{nullptr};
-  nth_desc *first{nullptr};           // what a fresh loop is to run first
-  std::uintptr_t join_floor{~std::uintptr_t{0}}; // a child may be called on a stack with so much room below rsp
-  stack_top *dropped{nullptr};        // the loop stack left last; nobody else may have it before the next drop
-  block *free_first{nullptr};         // more of them, full blocks, first in first out
+  nth_desc *first{nullptr}; // what a fresh loop is to run first
+  std::uintptr_t join_floor{
+      ~std::uintptr_t{0}};     // a child may be called on a stack with so much room below rsp
+  stack_top *dropped{nullptr}; // the loop stack left last; nobody else may have it before the next drop
+  block *free_first{nullptr};  // more of them, full blocks, first in first out
   block *free_last{nullptr};
-  nth_desc *loose{nullptr};           // dead descriptors of any home for which no block could be had
-  block **returns_to{nullptr};        // [homes]: dead descriptors on their way home; hi counts
+  nth_desc *loose{nullptr};    // dead descriptors of any home for which no block could be had
+  block **returns_to{nullptr}; // [homes]: dead descriptors on their way home; hi counts
   block_list empties{};
   stack_list stacks{};
-  nth_desc *ended{nullptr};           // policies lsa, dos: the thread that has just ended
-  void *loop_sp{nullptr};             // policies lsa, dos: the suspended scheduler loop
-  void *kernel_sp{nullptr};           // the kernel thread's own stack, for the end of the run
+  nth_desc *ended{nullptr}; // policies lsa, dos: the thread that has just ended
+  void *loop_sp{nullptr};   // policies lsa, dos: the suspended scheduler loop
+  void *kernel_sp{nullptr}; // the kernel thread's own stack, for the end of the run
   std::uint64_t random{1};
   std::atomic<long> steals{0}; // counters that others read
   std::atomic<long> sleeps{0};

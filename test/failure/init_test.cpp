@@ -32,8 +32,8 @@ protected:
 
   // nth_init with a refusal; what it answers is right, and what it leaves is nothing.
   void refuse(long call, bool sticky) {
-    const std::string which = std::string(kind().name) + ", call " + std::to_string(call) +
-                              (sticky ? " and all after it" : "");
+    const std::string which =
+        std::string(kind().name) + ", call " + std::to_string(call) + (sticky ? " and all after it" : "");
     SCOPED_TRACE(which);
     const nth_options o = chosen();
     nth_status status = NTH_OK;
@@ -82,7 +82,8 @@ TEST_P(init, refused_calls_are_reported_and_leave_nothing) {
   if (memory_is_ours) {
     EXPECT_LE(status_line("VmSize"), size) << "kB of address space grow with each refusal";
   }
-  std::printf("%s: %ld calls; %ld runs worked without, %ld were refused\n", kind().name, calls, works, refused);
+  std::printf("%s: %ld calls; %ld runs worked without, %ld were refused\n", kind().name, calls, works,
+              refused);
   if (calls == 0) {
     EXPECT_TRUE(kind().kind == fail_kind::guard && o.guard == 0) << "no call of this kind";
   } else if (kind().kind == fail_kind::guard) {
@@ -124,9 +125,7 @@ TEST(guard_pages, that_are_refused_are_counted) {
     os::fail_never();
     os::fails.advice_ignored = protect;
     const long before = os::calls_made(fail_kind::guard);
-    {
-      const runtime up(1);
-    }
+    { const runtime up(1); }
     const long at_start = os::calls_made(fail_kind::guard) - before;
     const runtime up(1);
     os::fail_after(fail_kind::guard, 1, true);

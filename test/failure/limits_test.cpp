@@ -13,7 +13,15 @@ namespace {
 
 constexpr long mib = 1L << 20;
 
-enum result { works = 0, refused = 1, wrong_status = 2, no_message = 3, wrong_count = 4, not_null = 5, no_limit = 6 };
+enum result {
+  works = 0,
+  refused = 1,
+  wrong_status = 2,
+  no_message = 3,
+  wrong_count = 4,
+  not_null = 5,
+  no_limit = 6
+};
 
 struct limit {
   const char *name;
@@ -114,7 +122,8 @@ TEST_P(limited, address_space) {
   EXPECT_GT(worked, 0);
   for (const long size : {1200L, 5000L, 100'000L}) {
     long area = 0;
-    EXPECT_EQ(in_child(limits[0], (used + size) * mib, GetParam(), size == 1200, &area), works) << size << " MiB";
+    EXPECT_EQ(in_child(limits[0], (used + size) * mib, GetParam(), size == 1200, &area), works)
+        << size << " MiB";
     EXPECT_LE(area, size);
     EXPECT_GT(area, size / 4) << "a smaller area than would have done";
   }

@@ -93,8 +93,8 @@ int main(int argc, char **argv) {
   for (size_t i = 0; i < sizeof operations / sizeof operations[0]; i++) {
     if (strcmp(argv[1], operations[i].name) != 0)
       continue;
-    if (nth_init(&options) != NTH_OK || nth_run((root_function)operations[i].root, 1, atol(argv[2])) != NTH_OK ||
-        nth_finalize() != NTH_OK) {
+    if (nth_init(&options) != NTH_OK ||
+        nth_run((root_function)operations[i].root, 1, atol(argv[2])) != NTH_OK || nth_finalize() != NTH_OK) {
       fprintf(stderr, "%s\n", nth_last_error());
       return 1;
     }

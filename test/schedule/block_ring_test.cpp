@@ -10,8 +10,8 @@
 #include "interleaving.hpp"
 #include "thread/block_ring.hpp"
 
-#include "block_ring_mutants.hpp"
 #include "../support/size.hpp"
+#include "block_ring_mutants.hpp"
 
 #include <gtest/gtest.h>
 
@@ -160,7 +160,8 @@ private:
     return got->number;
   }
   static std::string wrong(const char *call, int got, int expected) {
-    return std::string(call) + " gave item " + std::to_string(got) + " in place of " + std::to_string(expected);
+    return std::string(call) + " gave item " + std::to_string(got) + " in place of " +
+           std::to_string(expected);
   }
   void all_over() {
     for (int i = 0; i < made && verdict.empty(); ++i)

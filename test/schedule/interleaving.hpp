@@ -172,8 +172,8 @@ private:
 
 // Runs one(seed) for seeds from `first` on, `count` of them; returns the number of seeds until one failed
 // (its text in `what`), or 0 when none did.
-inline long first_failure(const std::function<std::string(std::uint64_t)> &one, std::uint64_t first, long count,
-                          std::string &what) {
+inline long first_failure(const std::function<std::string(std::uint64_t)> &one, std::uint64_t first,
+                          long count, std::string &what) {
   for (long i = 0; i < count; ++i) {
     const std::uint64_t seed = first + static_cast<std::uint64_t>(i);
     if (std::string text = one(seed); !text.empty()) {

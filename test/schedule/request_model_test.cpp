@@ -41,8 +41,8 @@ constexpr std::uint32_t who_and_what = request_mask | asker_mask;
 class model {
 public:
   model(std::uint64_t seed, bool with_membarrier, fault left_out)
-      : script(seed * 2 + 1), membarrier(with_membarrier), wrong(left_out), memory(1 << (1 + 2 * script.below(4))),
-        all(seed) {
+      : script(seed * 2 + 1), membarrier(with_membarrier), wrong(left_out),
+        memory(1 << (1 + 2 * script.below(4))), all(seed) {
     request.value = membarrier ? request_idle : request_fence;
   }
 

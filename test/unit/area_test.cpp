@@ -168,7 +168,8 @@ TEST_F(an_area, a_million_objects_are_tens_of_mappings) {
   const long commits = os::calls_made(os::fail_kind::commit);
   for (long made = 0; made < 4'000'000;) {
     std::size_t count = 64;
-    auto *d = static_cast<nth_desc *>(the_area.carve(region::descriptors, static_cast<int>(made / 64 % 2), 64, count));
+    auto *d = static_cast<nth_desc *>(
+        the_area.carve(region::descriptors, static_cast<int>(made / 64 % 2), 64, count));
     ASSERT_NE(d, nullptr);
     made += static_cast<long>(count);
   }

@@ -32,8 +32,8 @@ protected:
       the_blocks.trim(list);
   }
   static long carved() {
-    return static_cast<long>((the_area.at(region::blocks, 0).carved() + the_area.at(region::blocks, 1).carved()) /
-                             sizeof(block));
+    return static_cast<long>(
+        (the_area.at(region::blocks, 0).carved() + the_area.at(region::blocks, 1).carved()) / sizeof(block));
   }
 };
 

@@ -74,7 +74,8 @@ TEST_P(million, blocked_threads_hold_a_page_each_and_leave_it_for_the_next) {
     });
     const nth_counters full = counters();
     const double each = static_cast<double>(resident_bytes() - resident) / static_cast<double>(count);
-    std::printf("%d workers, round %d: %ld threads, %.0f bytes each; %ld stacks, %ld descriptors, %ld mappings more\n",
+    std::printf("%d workers, round %d: %ld threads, %.0f bytes each; %ld stacks, %ld descriptors, %ld "
+                "mappings more\n",
                 GetParam(), round + 1, count, each, full.stacks, full.descriptors, mappings() - maps);
     EXPECT_GE(full.stacks, count);
     if (memory_is_ours && full.stacks_unguarded == 0) {
