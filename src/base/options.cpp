@@ -69,11 +69,13 @@ int unit_shift(char unit) noexcept {
 // Reads what the environment says; false: not the whole text is a value that the row accepts.
 bool parse(const option_row &row, const char *text, long &value) noexcept {
   if (row.kind == option_kind::policy) {
-    for (long word = 0; word <= row.highest; ++word) {
-      if (std::strcmp(text, policy_words[word]) == 0) {
+    long word = 0;
+    for (const char *name : policy_words) {
+      if (std::strcmp(text, name) == 0) {
         value = word;
         return true;
       }
+      ++word;
     }
     return false;
   }

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <new>
 
+// NOLINTNEXTLINE(readability-identifier-naming): the name is the C++ ABI's
 extern "C" void *__cxa_get_globals() noexcept __attribute__((weak));
 
 namespace nth::detail {

@@ -90,9 +90,9 @@
         .cfi_restore %rbp
         .endm
 
-        /* To the stack in rax, worker in rdx. dropped = 1: the stack that is left will not be resumed. */
-        .macro LEAVE_TO dropped
+        /* Tells tools that the stack in rax comes next; dropped = 1: the stack that is left is not resumed. */
 #if ANNOTATED
+        .macro TELL dropped
         pushq   %rax
         pushq   %rdx
         movq    %rax, %rdi
@@ -100,7 +100,14 @@
         call    nth_annotate_departure
         popq    %rdx
         popq    %rax
+        .endm
+#define DEPART(dropped) TELL dropped
+#else
+#define DEPART(dropped)
 #endif
+
+        /* To the stack in rax, worker in rdx. */
+        .macro LEAVE_STACK
         movq    %rax, %rsp
 #if ANNOTATED
         movq    %rdx, %rdi
@@ -117,7 +124,8 @@
         SAVE    .Lyield_resume
         movq    %rsp, %rdi
         call    nth_pick_yield
-        LEAVE_TO 0
+        DEPART(0)
+        LEAVE_STACK
 .Lyield_resume:
         RESTORE
         popq    %rcx
@@ -134,7 +142,8 @@
         call    nth_pick_block
         testq   %rax, %rax
         jz      .Lblock_refused
-        LEAVE_TO 0
+        DEPART(0)
+        LEAVE_STACK
 .Lblock_resume:
         RESTORE
         xorl    %eax, %eax
@@ -161,7 +170,8 @@
         call    nth_pick_block
         testq   %rax, %rax
         jz      .Lvoid_refused
-        LEAVE_TO 0
+        DEPART(0)
+        LEAVE_STACK
 .Lvoid_resume:
         RESTORE
         ret
@@ -184,7 +194,8 @@
         SAVE    .Lway_resume
         movq    %rsp, %rdi
         call    nth_pick_make_way
-        LEAVE_TO 0
+        DEPART(0)
+        LEAVE_STACK
 .Lway_resume:
         RESTORE
         ret
@@ -196,7 +207,8 @@
         SAVE    .Lenter_resume
         movq    %rsp, (%rdi)
         movq    %rsi, %rax
-        LEAVE_TO 0
+        DEPART(0)
+        LEAVE_STACK
 .Lenter_resume:
         RESTORE
         ret
@@ -210,7 +222,8 @@
         .cfi_def_cfa_offset 16
         movq    %rdi, %rax
         movq    %rsi, %rdx
-        LEAVE_TO 1
+        DEPART(1)
+        LEAVE_STACK
         END     nth_arch_drop
 
 /* Where a fresh context begins: at rsp lies the C++ function to run. It never returns; it is jumped to
