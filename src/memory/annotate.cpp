@@ -25,9 +25,11 @@ struct kernel_stack {
   const void *bottom;
   std::size_t size;
 };
-__thread kernel_stack own __attribute__((tls_model("initial-exec")));
+[[maybe_unused]] __thread kernel_stack own __attribute__((tls_model("initial-exec")));
+#ifdef NTH_TSAN
 // The fiber of a stack that was dropped; destroyed on the next stack, for a fiber cannot destroy itself.
-__thread void *dead_fiber __attribute__((tls_model("initial-exec")));
+[[maybe_unused]] __thread void *dead_fiber __attribute__((tls_model("initial-exec")));
+#endif
 // The stack that was left, for its bounds: AddressSanitizer tells them on arrival.
 __thread bool left_kernel __attribute__((tls_model("initial-exec")));
 // The routine found nothing to switch to.

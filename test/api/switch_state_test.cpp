@@ -71,15 +71,17 @@ TEST_P(switched, locals) {
     for (char volatile &one : filled)
       one = static_cast<char>(number);
     // More live values than there are registers that a call keeps.
-    long a = number, b = a * 3, c = b ^ 5, d = c * 7, e = d + 11, f = e * 13, g = f - 17, h = g * 19;
+    // Unsigned: they overflow, and mean to.
+    unsigned long a = static_cast<unsigned long>(number), b = a * 3, c = b ^ 5, d = c * 7, e = d + 11,
+                  f = e * 13, g = f - 17, h = g * 19;
     double x = number + 0.5, y = x * x;
     const nth_desc *self = nth_self();
     for (int i = 0; i < 50; ++i) {
       suspend(number + i);
       a += b, b += c, c += d, d += e, e += f, f += g, g += h, h += a, x += y, y *= 0.5;
     }
-    long a2 = number, b2 = a2 * 3, c2 = b2 ^ 5, d2 = c2 * 7, e2 = d2 + 11, f2 = e2 * 13, g2 = f2 - 17,
-         h2 = g2 * 19;
+    unsigned long a2 = static_cast<unsigned long>(number), b2 = a2 * 3, c2 = b2 ^ 5, d2 = c2 * 7,
+                  e2 = d2 + 11, f2 = e2 * 13, g2 = f2 - 17, h2 = g2 * 19;
     double x2 = number + 0.5, y2 = x2 * x2;
     for (int i = 0; i < 50; ++i)
       a2 += b2, b2 += c2, c2 += d2, d2 += e2, e2 += f2, f2 += g2, g2 += h2, h2 += a2, x2 += y2, y2 *= 0.5;

@@ -66,6 +66,9 @@ inline long status_line(const char *name) {
   return result;
 }
 
+// A run that is long enough to be believed; each thread costs ThreadSanitizer what its start costs.
+constexpr long right_run = under_tsan ? 1000 : 10'000;
+
 // `count` threads that a thread makes and waits for; each runs once.
 inline void expect_right_run(long count) {
   std::atomic<long> ended = 0;

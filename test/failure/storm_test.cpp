@@ -61,7 +61,7 @@ outcome storms(const nth_options &o, F refuse) {
     refuse(n);
     // Broad ones fill many blocks; deep ones have many threads that wait.
     const bool broad = n % 2 == 0;
-    const nth_status status = broad ? nth_run(branch, 3, &all, 10'000, 0) : nth_run(branch, 3, &all, 6, 2);
+    const nth_status status = broad ? nth_run(branch, 3, &all, right_run, 0) : nth_run(branch, 3, &all, 6, 2);
     if (status == NTH_OK) {
       EXPECT_EQ(all.ran, all.made + 1) << "storm " << n;
     } else {
@@ -71,7 +71,7 @@ outcome storms(const nth_options &o, F refuse) {
     result.refused += all.refused;
   }
   os::fail_never();
-  expect_right_run(10'000);
+  expect_right_run(right_run);
   const nth_counters c = counters();
   EXPECT_EQ(c.descriptors, c.descriptors_free);
   // What one storm needs, at each home where its creator may have been.
@@ -95,7 +95,7 @@ TEST_P(storm, commits_refused_from_the_nth_on) {
   // Blocks, descriptors and arrays of each home; a few more, for the case in which none is refused.
   long refused = 0;
   long whole = 0;
-  for (long nth = 1; nth <= 12; ++nth) {
+  for (long nth = 1; nth <= 12; nth += under_tsan ? 11 : 1) {
     SCOPED_TRACE("commit " + std::to_string(nth));
     const outcome found = storms(chosen(), [nth](int n) {
       if (n == 0)
@@ -120,7 +120,7 @@ TEST_P(storm, one_commit_refused) {
 
 // Descriptors are there, blocks are not: threads are linked one by one instead.
 TEST_P(storm, no_blocks) {
-  for (int when = 0; when < 6; ++when) {
+  for (int when = 0; when < 6; when += under_tsan ? 5 : 1) {
     SCOPED_TRACE("before storm " + std::to_string(when));
     storms(chosen(), [when](int n) {
       if (n == when) {

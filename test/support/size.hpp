@@ -20,6 +20,11 @@ constexpr bool under_tsan = true;
 #else
 constexpr bool under_tsan = false;
 #endif
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool under_asan = true; // frames are larger, and faults are reported by the sanitizer
+#else
+constexpr bool under_asan = false;
+#endif
 
 inline bool full_size() {
   const char *size = std::getenv("NTH_TEST_SIZE");
