@@ -92,8 +92,39 @@ void push_front_slow(worker *w, nth_desc *d) noexcept {
   f.b->slot[--f.lo] = d;
 }
 
+namespace {
+
+void push_spare_back(worker *w, nth_desc *d) noexcept {
+  private_part &p = w->own;
+  w->closed = true;
+  d->next = nullptr;
+  if (p.spare_back == nullptr)
+    p.spare_back = d;
+  else
+    p.spare_back_last->next = d;
+  p.spare_back_last = d;
+}
+
+// While threads wait behind the back window, it has no block, so that all later ones come here.
+void push_behind_spare(worker *w, nth_desc *d) noexcept {
+  private_part &p = w->own;
+  push_spare_back(w, d);
+  block *fresh = take_block(w);
+  if (fresh == nullptr)
+    return;
+  p.back = {fresh, 0, 0};
+  while (p.spare_back != nullptr && p.back.hi < block_size) {
+    fresh->slot[p.back.hi++] = p.spare_back;
+    p.spare_back = p.spare_back->next;
+  }
+}
+
+} // namespace
+
 void push_back_slow(worker *w, nth_desc *d) noexcept {
   window &b = w->own.back;
+  if (b.b == nullptr && w->own.spare_back != nullptr)
+    return push_behind_spare(w, d);
   if (b.b != nullptr && b.lo > block_size / 2) {
     // Few are left, and threads that yield to one another keep it so: they move down.
     for (std::uint32_t i = b.lo; i < b.hi; ++i)
@@ -103,12 +134,11 @@ void push_back_slow(worker *w, nth_desc *d) noexcept {
   } else if (b.b != nullptr && b.empty()) {
     b.lo = b.hi = 0;
   } else {
-    block *fresh = take_block(w);
-    if (fresh == nullptr)
-      return push_spare(w, d);
     if (b.b != nullptr)
       push_ring_or_spare(w, w->back_ring, close(b));
-    b = {fresh, 0, 0};
+    b = {take_block(w), 0, 0};
+    if (b.b == nullptr)
+      return push_spare_back(w, d);
   }
   b.b->slot[b.hi++] = d;
 }
@@ -192,8 +222,16 @@ nth_desc *pop_slow(worker *w) noexcept {
       } else {
         w->closed = false;
         window &k = w->own.back;
+        if (k.empty()) {
+          nth_desc *last = w->own.spare_back;
+          if (last != nullptr) {
+            w->own.spare_back = last->next;
+            w->closed = true;
+          }
+          return last;
+        }
         if (k.hi - k.lo <= few_threads)
-          return k.empty() ? nullptr : k.b->slot[k.lo++];
+          return k.b->slot[k.lo++];
         block *const spent = f.b;
         f = {k.b, k.lo, k.hi};
         k = {spent, 0, 0};
@@ -206,7 +244,7 @@ nth_desc *pop_slow(worker *w) noexcept {
 bool any_ready(const worker *w) noexcept {
   const private_part &p = w->own;
   return !p.front.empty() || !p.back.empty() || p.outgoing_count != 0 || p.spare != nullptr ||
-         p.spare_blocks != nullptr;
+         p.spare_back != nullptr || p.spare_blocks != nullptr;
 }
 
 long ready_blocks(const worker *w) noexcept {

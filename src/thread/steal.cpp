@@ -209,10 +209,12 @@ look look_into(worker *w, worker *victim) noexcept {
     part->b->end = queue_end::front;
     accept_block(w, part->b);
   }
-  for (nth_desc *d = loot.spare; d != nullptr;) {
-    nth_desc *next = d->next;
-    push_back(w, d);
-    d = next;
+  for (nth_desc *list : {loot.spare, loot.spare_back}) {
+    while (list != nullptr) {
+      nth_desc *next = list->next;
+      push_back(w, list);
+      list = next;
+    }
   }
   for (block *b = loot.spare_blocks; b != nullptr;) {
     block *next = b->next;

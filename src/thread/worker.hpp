@@ -60,9 +60,11 @@ struct exception_globals {
 struct private_part {
   window front; // runs next
   window back;
-  window *outgoing;          // [workers]: on their way to another worker; .b->end tells the end
-  int outgoing_count;        // of them, not empty
-  nth_desc *spare;           // linked threads for which no block could be had
+  window *outgoing;     // [workers]: on their way to another worker; .b->end tells the end
+  int outgoing_count;   // of them, not empty
+  nth_desc *spare;      // linked threads for which no block could be had: from the front, last in first out,
+  nth_desc *spare_back; // and from the back, first in first out, behind the back window
+  nth_desc *spare_back_last;
   block *spare_blocks;       // linked blocks that no ring could hold
   nth_desc *ended_of;        // successor of threads that have ended here and are not posted yet,
   std::uint32_t ended_count; // and their number
