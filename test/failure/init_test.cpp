@@ -151,6 +151,7 @@ TEST(guard_pages, that_are_refused_are_counted) {
     for (const nth_handle_t &one : handles)
       EXPECT_EQ(nth_unblock(one), NTH_OK);
     spin_until([&] { return woken == blocked; });
+    wait_for_ends();
     os::fail_never();
   }
 }

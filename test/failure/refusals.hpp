@@ -82,4 +82,12 @@ inline void expect_right_run(long count) {
   EXPECT_EQ(ended, count);
 }
 
+// Threads that have said that they were woken may not have ended yet.
+inline void wait_for_ends() {
+  spin_until([] {
+    const nth_counters c = counters();
+    return c.descriptors == c.descriptors_free;
+  });
+}
+
 } // namespace nth::test

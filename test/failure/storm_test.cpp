@@ -266,6 +266,7 @@ TEST_F(no_block, unblock_from_outside_leaves_the_thread_waiting) {
       EXPECT_EQ(nth_unblock(one), NTH_OK);
     }
   spin_until([&] { return woken == many; });
+  wait_for_ends();
 }
 
 } // namespace

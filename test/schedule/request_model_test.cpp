@@ -32,12 +32,6 @@ enum class fault {
   fence_without_exchange, // no membarrier(2): the owner's busy = 1 is a plain store all the same
 };
 
-// Above request's low bits: who asked. A thief locks by its own ask alone: the barrier that it has passed
-// came after that one, while another's may be so young that the owner, inside, has not seen it.
-constexpr std::uint32_t asker_shift = 16;
-constexpr std::uint32_t asker_mask = 0xffff'0000;
-constexpr std::uint32_t who_and_what = request_mask | asker_mask;
-
 class model {
 public:
   model(std::uint64_t seed, bool with_membarrier, fault left_out)
@@ -139,10 +133,10 @@ private:
       default:
         break;
       }
-      if (!memory.compare_exchange(request, r, (r & ~who_and_what) | request_answering))
+      if (!memory.compare_exchange(request, r, (r & request_kept) | request_answering))
         continue;
       share();
-      memory.fetch_and(request, ~who_and_what);
+      memory.fetch_and(request, request_kept);
       return;
     }
   }
@@ -156,19 +150,33 @@ private:
 
   // ---- Thieves ----
 
-  static std::uint32_t asked_by_me() {
-    return request_asked | static_cast<std::uint32_t>(interleaving::self()) << asker_shift;
+  // Whether the ask that is there may be locked by: the thief's own, for the barrier that it has passed came
+  // after that one, while another's may be so young that the owner, inside, has not seen it.
+  bool may_lock_by(std::uint32_t r) const {
+    return wrong == fault::another_ones_ask ? (r & request_mask) == request_asked
+                                            : (r & ~request_kept) == ask_of(interleaving::self());
   }
-  std::uint32_t mine(std::uint32_t r) const {
-    return wrong == fault::another_ones_ask ? r & request_mask : r & who_and_what;
+  bool ask() {
+    std::uint32_t r = memory.load(request);
+    do {
+      if ((r & request_mask) != request_idle)
+        return false; // another thief is at it
+    } while (!memory.compare_exchange(request, r, (r & request_kept) | ask_of(interleaving::self())));
+    return true;
   }
-  std::uint32_t my_ask() const { return wrong == fault::another_ones_ask ? request_asked : asked_by_me(); }
+  // From the thief's ask to `next`; false: it has been answered.
+  bool turn_ask(std::uint32_t next) {
+    std::uint32_t r = memory.load(request);
+    do {
+      if (!may_lock_by(r))
+        return false;
+    } while (!memory.compare_exchange(request, r, (r & request_kept) | next));
+    return true;
+  }
+  void withdraw() { turn_ask(request_idle); }
 
   void steal_private() {
-    std::uint32_t r = memory.load(request);
-    if ((r & request_mask) != request_idle)
-      return;
-    if (!memory.compare_exchange(request, r, r | asked_by_me()))
+    if (!ask())
       return;
     for (int n = script.below(4); n > 0; --n) {
       if ((memory.load(request) & request_mask) == request_idle)
@@ -178,15 +186,16 @@ private:
     pass_barrier();
     look_into();
   }
-  // Of a worker that goes to sleep: it asks too, and takes the place of one that has asked.
+  // Of a worker that goes to sleep: it looks into several, so time goes by between its ask and its look.
   void last_look() {
-    std::uint32_t r = memory.fetch_or(request, request_poison) | request_poison;
-    while ((r & request_mask) == request_idle || (r & request_mask) == request_asked) {
-      if (memory.compare_exchange(request, r, (r & ~who_and_what) | asked_by_me()))
-        break;
-    }
+    memory.fetch_or(request, request_poison);
+    const bool asked = ask();
     pass_barrier();
-    look_into();
+    for (int n = script.below(6); n > 0; --n)
+      interleaving::step();
+    if (asked && script.below(4) != 0)
+      look_into();
+    withdraw();
     memory.fetch_and(request, ~request_poison);
   }
   void pass_barrier() {
@@ -196,25 +205,22 @@ private:
   void look_into() {
     if (wrong != fault::no_wait_for_busy) {
       for (int spins = 0; memory.load(busy) != 0; ++spins) {
-        if (mine(memory.load(request)) != my_ask() || spins > 50)
+        if (!may_lock_by(memory.load(request)))
           return;
+        if (spins > 50)
+          return withdraw();
         interleaving::wait();
       }
     }
-    std::uint32_t r = memory.load(request);
-    if (wrong == fault::lock_without_exchange) {
-      memory.exchange(request, (r & ~who_and_what) | request_locked);
-    } else {
-      do {
-        if (mine(r) != my_ask())
-          return;
-      } while (!memory.compare_exchange(request, r, (r & ~who_and_what) | request_locked));
-    }
+    if (wrong == fault::lock_without_exchange)
+      memory.exchange(request, (memory.load(request) & request_kept) | request_locked);
+    else if (!turn_ask(request_locked))
+      return;
     inside(interleaving::self());
     looted += memory.load(count);
     memory.store(count, 0);
     outside();
-    memory.fetch_and(request, ~who_and_what);
+    memory.fetch_and(request, request_kept);
   }
 
   random_numbers script; // what is done; `all` decides in which order

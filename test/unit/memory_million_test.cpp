@@ -90,7 +90,9 @@ TEST_P(million, blocked_threads_hold_a_page_each_and_leave_it_for_the_next) {
         EXPECT_GE(each, 4096) << "this test measures nothing";
       }
     } else if (memory_is_ours) {
-      EXPECT_LE(each, 64) << "the second round's memory is the first one's";
+      // But for descriptors, where the creator runs on another worker than before: they are that one's.
+      EXPECT_LE(each, GetParam() == 1 ? 64 : 64 + 64 + bytes_once / static_cast<double>(count))
+          << "the second round's memory is the first one's";
     }
     run([&] {
       for (const nth_handle_t &one : handles) {
@@ -100,8 +102,11 @@ TEST_P(million, blocked_threads_hold_a_page_each_and_leave_it_for_the_next) {
       while (woken < count)
         nth_yield();
     });
-    const nth_counters c = counters();
-    EXPECT_EQ(c.descriptors, c.descriptors_free);
+    nth_counters c = counters();
+    while (c.descriptors != c.descriptors_free) { // those woken last have said so, and end
+      sched_yield();
+      c = counters();
+    }
     if (round == 0) {
       after_first = c;
     } else {
