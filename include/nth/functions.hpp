@@ -3,6 +3,10 @@
 #ifndef NTH_FUNCTIONS_HPP
 #define NTH_FUNCTIONS_HPP
 
+#if __cplusplus < 201703L
+#error "nth: the overloads of nth.h for C++ need C++17 (-std=c++17 or later)"
+#endif
+
 #include <type_traits>
 
 namespace nth {
@@ -34,7 +38,7 @@ long to_parameter(A value) noexcept {
 }
 
 // The words of a call. Integers are converted to the parameters they are for (an int for an unsigned char
-// is cut to one) when there are as many of both; another number of arguments is refused by the call.
+// is cut to one) when there are as many of both; else they are passed as they are, as in C.
 template <class... P, class... A>
 void to_words(long *words, A... args) noexcept {
   if constexpr (sizeof...(P) == sizeof...(A)) {

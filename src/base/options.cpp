@@ -150,7 +150,7 @@ nth_status read_options(nth_options &options) noexcept {
     if (text == nullptr || parse(row, text, options.*row.field) || status != NTH_OK)
       continue; // of several wrong ones the first is named
     char range[option_text_size], standard[option_text_size];
-    status = fail(NTH_EINVAL, "%s is \"%.100s\": accepted is %s; the default %s is used", row.name, text,
+    status = fail(NTH_EINVAL, "%s is \"%.100s\": accepted is %s; the default %s stands", row.name, text,
                   option_range(row, range), option_value(row, row.standard, standard));
   }
   return status;

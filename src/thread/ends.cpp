@@ -28,7 +28,9 @@ namespace {
   misuse(
       NTH_ESTATE,
       "dependency below zero: %u predecessors of thread %p (root %s) have ended, but it has %u dependencies "
-      "left; create it with as many dependencies as it has predecessors, or add them with nth_depadd",
+      "left; create it with as many dependencies as it has predecessors, or add them with nth_depadd: one "
+      "for each, and "
+      "one for its own nth_block",
       n, static_cast<void *>(s), describe_function(reinterpret_cast<void *>(s->root), name, sizeof name),
       dependencies(s) & dep_count);
 }

@@ -27,9 +27,10 @@ void give_block_outside(block *b) noexcept {
 
 void send_outside(int which, nth_desc *d, block *b, queue_end end) noexcept {
   b->end = end;
-  b->lo = 0;
-  b->hi = 1;
-  b->slot[0] = d;
+  // At the top of the block, which leaves room below for what the thread will put in front.
+  b->lo = block_size - 1;
+  b->hi = block_size;
+  b->slot[block_size - 1] = d;
   worker *to = the_runtime.at(which);
   send_block(to, b);
   wake_after_send(to);

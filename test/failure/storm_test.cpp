@@ -1,6 +1,7 @@
 // Threads made, enqueued in every way, yielding, blocking and woken while memory is refused from one moment on
 // or another: whatever could be made runs once, and nothing is lost.
 #include "refusals.hpp"
+#include "thread/ready.hpp"
 
 #include <thread>
 #include <tuple>
@@ -190,6 +191,40 @@ TEST_F(no_block, yield_lets_every_other_one_run) {
     os::fail_never();
   });
   EXPECT_EQ(gave_up, 0) << "threads yielded to one another while another one was ready";
+}
+
+// Dead descriptors that no block can take are linked, and used again.
+TEST_F(no_block, dead_descriptors_are_kept) {
+  const runtime up(1);
+  constexpr int many = 5000;
+  std::atomic<long> ran = 0;
+  auto one = [&ran] { ++ran; };
+  long before = 0;
+  for (int round = 0; round < 3; ++round) {
+    ran = 0;
+    run([&] {
+      nth_desc *const self = nth_self();
+      nth_depadd(self, many + 1);
+      std::vector<nth_desc *> threads;
+      for (int i = 0; i < many; ++i)
+        threads.push_back(create(one, self));
+      use_up_blocks();
+      refuse_commits();
+      std::vector<nth::detail::block *> taken; // those of the worker's list too
+      while (nth::detail::block *b = nth::detail::take_block(nth::detail::current_worker()))
+        taken.push_back(b);
+      for (nth_desc *thread : threads)
+        nth_to_lrq_end(0, thread);
+      nth_block();
+      os::fail_never();
+      for (nth::detail::block *b : taken)
+        nth::detail::give_block(nth::detail::current_worker(), b);
+    });
+    EXPECT_EQ(ran, many);
+    if (round == 0)
+      before = counters().descriptors;
+    EXPECT_EQ(counters().descriptors, before) << "descriptors were lost";
+  }
 }
 
 TEST_F(no_block, from_outside_is_told_and_can_be_tried_again) {
