@@ -8,8 +8,8 @@
 // before (2) is either over at (3), or its busy = 1 is visible and (3) waits; one that begins after (2)
 // reads asked or locked: from asked, its CAS to answering and the thief's to locked exclude one another;
 // from locked it waits. A thread that runs is in nobody's private part: it was popped before busy = 0.
-// Guarded by test/api/work_conserving_test.cpp and test/stress/lives_test.cpp; without the wait for busy
-// or without the barrier both fail.
+// Guarded by test/schedule/request_model_test.cpp, a model in which each step of this that is left out is
+// found, by test/api/work_conserving_test.cpp and test/stress/lives_test.cpp.
 #include "os/os.hpp"
 #include "thread/ready.hpp"
 #include "thread/runtime.hpp"
