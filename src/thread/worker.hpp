@@ -107,9 +107,6 @@ struct worker {
   std::uint32_t stack_misses{0};
   exception_globals no_exceptions{};
   unsigned long kernel_thread{0};
-  void *kernel_fiber{nullptr}; // ThreadSanitizer, AddressSanitizer: the kernel stack
-  const void *kernel_bottom{nullptr};
-  std::size_t kernel_size{0};
 
   // -- written by thieves, polled by the owner --
   alignas(64) std::atomic<std::uint32_t> request{request_idle};
