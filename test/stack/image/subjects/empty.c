@@ -1,0 +1,2 @@
+/* Nothing: a library for its name alone. */
+extern int nothing;
