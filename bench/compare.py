@@ -18,23 +18,43 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True  # leave nothing in the source tree
 import page  # noqa: E402
+from model import report as model  # noqa: E402
+import task_table  # noqa: E402
 
-# What is run of each workload beside the plain program, and of which competitors ("*": all).
-# Each entry: competitors, further arguments, most workers (None: as many as there are cores).
+# What is run of each workload beside the plain program, and of which competitors ("*": all; "* but": all but
+# these). Each entry: competitors, further arguments, most workers (None: as many as there are cores), or
+# those numbers of workers that it is for.
 PLANS = {
     "empty": [
         ("*", [], None),
         ("* but kernel", ["--window", "1000"], None),
         ("nth", ["--policy", "lsa"], None),
         ("nth", ["--policy", "dos", "--stack-size", "32768"], None),
-        ("nth", ["--backlog", "8192"], None),
+        ("nth", ["--backlog", "0"], None),
+        ("nth", [], [4, 8]),  # paper 003, figure 7
+        ("nth-batch", [], [4, 8]),
     ],
     "create_join": [("*", [], None)],
     "yield": [("*", [], 1)],
     "blocked": [("*", ["--repeat", "1"], None), ("nth", ["--repeat", "1", "--policy", "lsa"], None)],
     "self_id": [("*", [], 1)],
+    "task_memory": [("*", ["--warmup", "1"], None)],
+    "livermore6": [("serial", [], 1), ("* but serial", [], None)],
+    "livermore21": [("serial", [], 1), ("* but serial", [], None)],
+    "fib": [("serial", [], 1), ("* but serial", ["--warmup", "1"], None)],
+    "nqueens": [("serial", [], 1), ("* but serial", ["--warmup", "1"], None)],
+    "uts": [("serial", [], 1), ("* but serial go", ["--warmup", "1"], None),
+            ("go", ["--warmup", "0", "--repeat", "1"], None)],  # ten seconds each
+    "cholesky": [("serial", [], 1), ("* but serial", ["--warmup", "1"], None)],
+    # Their repetitions are short. The later of two --batch counts.
+    "ops": [("*", ["--repeat", "49"], None),
+            *[("nth-batch", ["--repeat", "49", "--batch", str(2**k)], None) for k in range(11) if k != 3]],
+    "model": [("nth", ["--repeat", "29"], None)],
 }
-NS = ("ns_per_op", "cold_ns", "release_ns")  # merged by median
+# Where they are not asked for: as in the papers, whatever the cores.
+WORKERS = {"task_memory": [1, 2, 4], "livermore6": [1, 2, 4, 8], "livermore21": [1, 2, 4, 8], "ops": [1, 2, 4, 8]}
+# Merged by median.
+NS = ("ns_per_op", "cold_ns", "release_ns", "gflops", "q1_us", "median_us", "q3_us", "cycles", "work_ns", "create_ns")
 KEY = ("workload", "competitor", "variant", "policy", "backlog", "workers")
 
 
@@ -51,9 +71,13 @@ def arguments():
     return p.parse_args()
 
 
-def worker_counts(text):
+def worker_counts(text, workload, only=None):
     if text:
-        return [int(w) for w in text.split(",")]
+        return [w for w in map(int, text.split(",")) if only is None or w in only]
+    if only is not None:
+        return only
+    if workload in WORKERS:
+        return WORKERS[workload]
     counts, cores = [1], len(os.sched_getaffinity(0))
     while counts[-1] * 2 <= cores:
         counts.append(counts[-1] * 2)
@@ -61,7 +85,7 @@ def worker_counts(text):
 
 
 def read_manifest(build):
-    """Programs by workload and competitor, and those that are skipped with the reason."""
+    """Commands by workload and competitor, and those that are skipped with the reason."""
     path = build / "bench" / "manifest.txt"
     if not path.exists():
         sys.exit(f"compare.py: {path} is missing: configure and build the project with its benchmarks first")
@@ -71,13 +95,14 @@ def read_manifest(build):
         if text.startswith("skipped: "):
             skipped.append({"workload": workload, "competitor": competitor, "skipped": text.removeprefix("skipped: ")})
         else:
-            programs.append((workload, competitor, build / "bench" / text))
+            name, *fixed = text.split()
+            programs.append((workload, competitor, [str(build / "bench" / name), *fixed]))
     return programs, skipped
 
 
 def takes_part(competitors, competitor):
     if competitors.startswith("* but "):
-        return competitor != competitors.removeprefix("* but ")
+        return competitor not in competitors.removeprefix("* but ").split()
     return competitors in ("*", competitor)
 
 
@@ -86,17 +111,22 @@ def configurations(programs, workers, only):
         if only and workload not in only:
             continue
         for competitors, extra, most in plan:
-            for w in workers:
-                if most is not None and w > most:
+            listed = isinstance(most, list)
+            for w in worker_counts(workers, workload, most if listed else None):
+                if not listed and most is not None and w > most:
                     continue
-                for of, competitor, program in programs:
+                for of, competitor, command in programs:
                     if of == workload and takes_part(competitors, competitor):
-                        yield workload, competitor, program, w, extra
+                        yield workload, competitor, command, w, extra
 
 
-def run_one(program, workers, repeat, extra, timeout):
+def name_of(command):
+    return " ".join([Path(command[0]).name, *command[1:]])
+
+
+def run_one(command, workers, repeat, extra, timeout):
     """The objects that the program printed, and the reason if it failed."""
-    command = [str(program), "--json", "--workers", str(workers), "--repeat", str(repeat), *extra]
+    command = [*command, "--json", "--workers", str(workers), "--repeat", str(repeat), *extra]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=timeout)
     except FileNotFoundError:
@@ -120,6 +150,8 @@ def merge(objects):
     merged["min"] = min(o["min"] for o in objects)
     merged["max"] = max(o["max"] for o in objects)
     merged["repetitions"] = sum(o["repetitions"] for o in objects)
+    if "mean_us" in merged:
+        merged.update(task_table.all_runs(objects))
     merged["rounds"] = [o["ns_per_op"] for o in objects]
     if "ping_ns" in merged:
         merged["ping_ns"] = [ns for o in objects for ns in o["ping_ns"]]
@@ -158,6 +190,8 @@ def machine(build):
         "build type": cached(build, "CMAKE_BUILD_TYPE"),
         "LLVM OpenMP": first_line(clang, "--version") if clang else None,
         "oneTBB": first_line("pkg-config", "--modversion", "tbb"),
+        "OpenBLAS": first_line("pkg-config", "--modversion", "openblas"),
+        "Nettle": first_line("pkg-config", "--modversion", "nettle"),
         "Boost": boost.group(1).replace("_", ".") if boost else None,
         "Go": first_line(go, "version") if go else None,
         "C library": " ".join(platform.libc_ver()),
@@ -178,20 +212,20 @@ def main():
     only = set(o.only.split(",")) if o.only else None
     if only and only - PLANS.keys():
         sys.exit(f"compare.py: no such workload: {', '.join(sorted(only - PLANS.keys()))}")
-    todo = list(configurations(programs, worker_counts(o.workers), only))
+    todo = list(configurations(programs, o.workers, only))
     rounds, repeat, quick = (1, 1, ["--quick"]) if o.quick else (o.rounds, o.repeat, [])
 
     found, failed = {}, {}
     begin = time.monotonic()
     for r in range(rounds):
-        for at, (workload, competitor, program, w, extra) in enumerate(todo):
-            say(f"round {r + 1}/{rounds}, {at + 1}/{len(todo)}: {program.name} --workers {w} {' '.join(extra)}"
+        for at, (workload, competitor, command, w, extra) in enumerate(todo):
+            say(f"round {r + 1}/{rounds}, {at + 1}/{len(todo)}: {name_of(command)} --workers {w} {' '.join(extra)}"
                 f" ({time.monotonic() - begin:.0f} s)")
-            objects, reason = run_one(program, w, repeat, extra + quick, o.timeout)
+            objects, reason = run_one(command, w, repeat, extra + quick, o.timeout)
             for one in objects:
                 found.setdefault(tuple(one.get(k) for k in KEY), []).append(one)
             if reason:
-                failed[(program.name, w, *extra)] = {"workload": workload, "competitor": competitor, "workers": w,
+                failed[(name_of(command), w, *extra)] = {"workload": workload, "competitor": competitor, "workers": w,
                                                      "options": " ".join(extra), "failed": reason}
     say("")
 
@@ -206,7 +240,11 @@ def main():
     (out / "results.json").write_text(json.dumps(results, indent=1) + "\n")
     (out / "results.html").write_text(page.render(results))
     print(page.as_text(results))
+    print(task_table.as_text(results))
+    print(model.as_text(results))
     print(f"{out / 'results.json'}\n{out / 'results.html'}")
+    if task_table.draw(page.plotter(), results, out / "task_memory.svg"):
+        print(out / "task_memory.svg")
     return 1 if failed else 0
 
 

@@ -1,8 +1,10 @@
 """The results as text and as one self-contained HTML page with plots."""
 
 import html
-import io
 import statistics
+
+import figures
+from model import report
 
 TITLES = {
     "empty": ("Empty", "one master creates n threads that do nothing and waits for all; ns a thread"),
@@ -10,15 +12,25 @@ TITLES = {
     "yield": ("Yield", "two threads yield to each other; ns a yield"),
     "blocked": ("Blocked threads", "n threads are created, run and block, all at once; ns a thread"),
     "self_id": ("Self-identification", "a thread asks who it is; ns a call"),
+    "livermore6": ("Livermore kernel 6", "general linear recurrence of 7,500 unknowns, rows wait for each element; ns a row"),
+    "livermore21": ("Livermore kernel 21", "matrix product, 200,001 x 25 by 25 x 25; ns a row"),
+    "task_memory": ("Task memory", "recursive Fibonacci, each task with memory of its own, and task memory alone; ns a task"),
+    "fib": ("Fork and join: fib", "recursive Fibonacci, fib(n - 1) spawned and fib(n - 2) called, no cut-off; ns a spawn"),
+    "nqueens": ("Fork and join: N-Queens", "all solutions, a task for each queen that is put; ns a task"),
+    "uts": ("Fork and join: Unbalanced Tree Search", "a task for each node of the published trees; ns a node"),
+    "cholesky": ("Dependencies: tiled Cholesky", "a task for each BLAS or LAPACK kernel on a tile; ns a task"),
+    "ops": ("Operations of a thread", "its phases apart, and steps inside the library; ns a thread"),
+    "model": ("Cost model", "a master creates n threads that work for a time T_W (ns) and waits for all; ns a thread"),
 }
 
 # Columns of the tables: heading, field, format. A column that no row has is left out.
 COLUMNS = [
-    ("n", "n", "count"), ("ns", "ns_per_op", "ns"), ("min", "min", "ns"), ("max", "max", "ns"),
-    ("first", "cold_ns", "ns"), ("ping", "ping_ns", "ping"), ("stacks", "stacks", "count"),
+    ("n", "n", "count"), ("cycles", "cycles", "ns"), ("ns", "ns_per_op", "ns"), ("min", "min", "ns"), ("max", "max", "ns"),
+    ("runs", "runs", "count"), ("mean us", "mean_us", "ns"), ("std. dev.", "sd_us", "ns"),
+    ("Gflop/s", "gflops", "ns"), ("first", "cold_ns", "ns"), ("ping", "ping_ns", "ping"), ("stacks", "stacks", "count"),
     ("descriptors", "descriptors", "count"), ("resident", "rss_bytes", "bytes"),
     ("bytes/thread", "resident_bytes_a_thread", "count"), ("page tables", "page_table_bytes_a_thread", "count"),
-    ("mappings", "mappings", "count"), ("release ns", "release_ns", "ns"),
+    ("mappings", "mappings", "count"), ("release ns", "release_ns", "ns"), ("creation", "create_ns", "ns"),
 ]
 
 STYLE = """body{font:15px/1.45 sans-serif;max-width:75em;margin:2em auto;padding:0 1em;color:#222}
@@ -31,8 +43,8 @@ def label(r):
     parts = [r["competitor"]]
     if r.get("policy", "dsr") != "dsr":
         parts.append(r["policy"])
-    if r.get("backlog"):
-        parts.append(f"backlog {r['backlog']}")
+    if r.get("backlog", 8192) != 8192:  # the default is not named
+        parts.append(f"backlog {r['backlog']}" if r["backlog"] else "no bound on waiting threads")
     if r["variant"]:
         parts.append(r["variant"])
     return ", ".join(parts)
@@ -78,6 +90,8 @@ def as_text(results):
     lines = []
     last = None
     for workload, workers, rows in groups(results):
+        if workload == "ops":  # the model's report shows it
+            continue
         if workload != last:
             lines += ["", f"{TITLES[workload][0]}: {TITLES[workload][1]}", *missing(results, workload)]
         last = workload
@@ -135,10 +149,7 @@ def plot(plt, rows):
     axes.spines[["top", "right"]].set_visible(False)
     if len(workers) > 1:
         axes.legend(loc="upper right", frameon=False)
-    out = io.StringIO()
-    figure.savefig(out, format="svg", bbox_inches="tight", metadata={"Date": None})
-    plt.close(figure)
-    return out.getvalue()[out.getvalue().index("<svg"):]
+    return figures.as_svg(plt, figure)
 
 
 def render(results):
@@ -161,7 +172,12 @@ def render(results):
         out.append(f"<h2>{text(title)}</h2><p>{text(what)}.</p>")
         out += [f"<p class={'fail' if 'failed:' in m else 'note'}>{text(m)}</p>" for m in absent]
         if rows and plt is not None:
-            out.append(plot(plt, rows))
+            if workload in report.WORKLOADS:
+                out += report.draw(plt, results, workload)
+            else:
+                out.append(plot(plt, rows))
+            if drawn := figures.draw(plt, workload, rows):
+                out += [f"<p>{text(figures.caption(workload))}</p>", drawn]
         for of, workers, ordered in groups(results):
             if of != workload:
                 continue

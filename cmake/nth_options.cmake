@@ -7,6 +7,7 @@ endif()
 option(NTH_WERROR "Warnings are errors" OFF)
 option(NTH_BUILD_TESTS "Build test/" ${PROJECT_IS_TOP_LEVEL})
 option(NTH_BUILD_BENCH "Build bench/" OFF)
+option(NTH_BUILD_TOOLS "Build tools/: nth-stack" OFF)
 
 # Each of these defines a macro of the same name as 1: stack switches are then announced to the tool.
 option(NTH_ASAN "AddressSanitizer" OFF)

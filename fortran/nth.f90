@@ -13,6 +13,7 @@ module nth
 
   integer(c_int), parameter :: NTH_OK = 0, NTH_EINVAL = 1, NTH_ENOMEM = 2, NTH_ESTATE = 3, NTH_EBUSY = 4, &
                                NTH_ESTALE = 5, NTH_ESYS = 6, NTH_EDEADLOCK = 7
+  integer(c_long), parameter :: NTH_CALL_STACK = 160 ! bytes, see nth.h
   integer(c_int), parameter :: NTH_POLICY_DSR = 0, NTH_POLICY_LSA = 1, NTH_POLICY_DOS = 2
 
   ! Number of workers of the run; 0 while it is down. The library's own variable.
@@ -25,12 +26,14 @@ module nth
 
   type, bind(C) :: nth_options
     integer(c_long) :: workers, stack_size, stack_policy, bind, backlog, spin_us, guard, report_deadlock, &
-                       area_size
+                       area_size, descriptors_local, descriptors_node, descriptors_global, stacks_local, &
+                       stacks_node, stacks_global, stats
+    type(c_ptr) :: placement ! c_null_ptr, or c_loc of a string that ends in c_null_char
   end type
 
   type, bind(C) :: nth_counters
-    integer(c_long) :: workers, stacks, stacks_unguarded, descriptors, descriptors_free, steals, sleeps, &
-                       stack_bytes, descriptor_bytes, reserved_bytes, committed_bytes
+    integer(c_long) :: workers, stacks, stacks_unguarded, descriptors, descriptors_free, steals, &
+                       steals_remote, sleeps, stack_bytes, descriptor_bytes, reserved_bytes, committed_bytes
   end type
 
   interface
@@ -81,6 +84,49 @@ module nth
       integer(c_long), intent(in) :: args(*)
     end function
 
+    type(c_ptr) function nth_batch_get_desc(last, n) bind(C)
+      import :: c_long, c_ptr
+      type(c_ptr), intent(out) :: last
+      integer(c_long), value :: n
+    end function
+
+    type(c_ptr) function nth_batch_get_next(thread) bind(C) ! c_null_ptr: the last
+      import :: c_ptr
+      type(c_ptr), value :: thread
+    end function
+
+    subroutine nth_batch_create_v(thread, root, ndep, nsucc, succ, narg, args) bind(C)
+      import :: c_ptr, c_funptr, c_int, c_long
+      type(c_ptr), value :: thread
+      type(c_funptr), value :: root
+      integer(c_int), value :: ndep, nsucc
+      type(c_ptr), intent(in) :: succ(*)
+      integer(c_int), value :: narg
+      integer(c_long), intent(in) :: args(*)
+    end subroutine
+
+    subroutine nth_batch_create_ls_v(thread, root, ndep, succ, narg, args) bind(C)
+      import :: c_ptr, c_funptr, c_int, c_long
+      type(c_ptr), value :: thread
+      type(c_funptr), value :: root
+      integer(c_int), value :: ndep
+      type(c_ptr), value :: succ ! c_null_ptr: none
+      integer(c_int), value :: narg
+      integer(c_long), intent(in) :: args(*)
+    end subroutine
+
+    subroutine nth_batch_to_lrq(which, first, last) bind(C)
+      import :: c_int, c_ptr
+      integer(c_int), value :: which
+      type(c_ptr), value :: first, last
+    end subroutine
+
+    subroutine nth_batch_to_lrq_end(which, first, last) bind(C)
+      import :: c_int, c_ptr
+      integer(c_int), value :: which
+      type(c_ptr), value :: first, last
+    end subroutine
+
     subroutine nth_depadd(thread, n) bind(C)
       import :: c_ptr, c_long
       type(c_ptr), value :: thread
@@ -97,6 +143,29 @@ module nth
       import :: c_int, c_ptr
       integer(c_int), value :: which
       type(c_ptr), value :: thread
+    end subroutine
+
+    integer(c_int) function nth_set_stack_size(thread, bytes) bind(C) ! 16 KiB to 1 MiB
+      import :: c_int, c_long, c_ptr
+      type(c_ptr), value :: thread
+      integer(c_long), value :: bytes
+    end function
+
+    integer(c_int) function nth_set_stack_need(thread, need) bind(C) ! proved: see nth.h
+      import :: c_int, c_long, c_ptr
+      type(c_ptr), value :: thread
+      integer(c_long), value :: need
+    end function
+
+    integer(c_int) function nth_stack_bounds(lowest, above) bind(C)
+      import :: c_int, c_ptr
+      type(c_ptr), intent(out) :: lowest, above
+    end function
+
+    subroutine nth_no_suspend_begin() bind(C)
+    end subroutine
+
+    subroutine nth_no_suspend_end() bind(C)
     end subroutine
 
     subroutine nth_block() bind(C)
@@ -152,6 +221,15 @@ module nth
     integer(c_int) function nth_stack_policy() bind(C)
       import :: c_int
     end function
+
+    type(c_ptr) function nth_last_error() bind(C) ! a string that ends in c_null_char
+      import :: c_ptr
+    end function
+
+    subroutine nth_write_stats(fd) bind(C)
+      import :: c_int
+      integer(c_int), value :: fd
+    end subroutine
 
     integer(c_int) function nth_get_counters(counters) bind(C)
       import :: c_int, nth_counters

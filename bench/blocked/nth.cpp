@@ -48,7 +48,13 @@ void master(order *o) {
 int main(int argc, char **argv) {
   bench::blocked::workload w(bench::nth_competitor(), 1'000'000);
   bench::nth_side nth(w);
+  long need = 0;
+  w.option("--need", need,
+           "bytes of stack that the blocking root needs, which chooses its stack; 0: unknown");
   const auto &o = w.parse(argc, argv);
+  const nth_stack_need entry = {reinterpret_cast<void (*)()>(blocker), need, 1};
+  if (need != 0 && nth_set_stack_needs(&entry, 1) != NTH_OK)
+    bench::fail(nth_last_error());
   nth.start(o.workers);
 
   order all{};
@@ -61,6 +67,8 @@ int main(int argc, char **argv) {
     if (const nth_status s = nth_run(master, 1, &all); s != NTH_OK)
       bench::fail(nth_strstatus(s));
   });
+  if (need != 0)
+    r.variant = "need of " + std::to_string(need) + " bytes";
   nth.counts(r);
   nth.stop();
   w.report(r);

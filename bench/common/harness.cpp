@@ -184,7 +184,7 @@ void program::report(result r) const {
     j["min"] = rounded(*low);
     j["max"] = rounded(*high);
     j["repetitions"] = r.samples.size();
-    if (o.warmup > 0)
+    if (r.cold > 0)
       j["cold_ns"] = rounded(r.cold);
     for (const auto &[name, v] : r.counts)
       if (const double *real = std::get_if<double>(&v))
@@ -198,7 +198,7 @@ void program::report(result r) const {
   } else {
     fmt::print("{:<12} {:<14} {:<22} {} worker{} n {:<9} {:>10.2f} ns ({:.2f} to {:.2f}", p->workload,
                p->competitor, r.variant, o.workers, o.workers == 1 ? ", " : "s,", r.n, middle, *low, *high);
-    if (o.warmup > 0)
+    if (r.cold > 0)
       fmt::print("; cold {:.2f}", r.cold);
     fmt::print(")");
     if (!r.ping.empty())

@@ -34,7 +34,7 @@ using value = std::variant<long, double, std::string>;
 struct result {
   std::string variant;
   long n = 0;
-  double cold = 0;             // ns an operation of the very first repetition
+  double cold = 0;             // ns an operation of the very first repetition; 0: not known
   std::vector<double> samples; // ns an operation, one a counted repetition
   std::vector<double> ping;    // one-way ping of the first two cores, one a counted repetition
   std::vector<std::pair<std::string, value>> counts;

@@ -42,6 +42,12 @@ void nth_side::start(long workers) {
     o.stack_size = stack_size;
   if (backlog >= 0)
     o.backlog = backlog;
+  if (o.backlog == 0) {
+    // As the papers have it: whatever waits is allocated, and used again in the next repetition. With the usual
+    // bounds on idle memory most of it would go back to the kernel in between.
+    constexpr long all = 1L << 24;
+    o.descriptors_global = o.stacks_global = all;
+  }
   backlog = o.backlog;
   if (const nth_status s = nth_init(&o); s != NTH_OK)
     fail(fmt::format("nth_init: {}: {}", nth_strstatus(s), nth_last_error()));

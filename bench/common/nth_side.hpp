@@ -21,6 +21,19 @@ public:
   void stop();
   void counts(result &r) const; // to be called while it is up
 
+  // master() in a nano-thread; what it returns.
+  template <class Master>
+  double run(Master master) const {
+    struct call {
+      Master *master;
+      double ns;
+    } one{&master, 0};
+    void (*const root)(call *) = [](call *c) { c->ns = (*c->master)(); };
+    if (const nth_status s = nth_run(root, 1, &one); s != NTH_OK)
+      fail(std::string("nth_run: ") + nth_strstatus(s));
+    return one.ns;
+  }
+
 private:
   std::string policy = "dsr";
   long stack_size = 0; // 0: the library's default

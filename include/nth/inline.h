@@ -26,7 +26,7 @@
 
 /* A suspended context is a stack pointer, a multiple of 16, at which lies the address to continue at; see
  * src/arch/x86_64/switch.S. 128 bytes are skipped for the red zone of the caller. rbx and rbp, which some
- * compilers reserve, are saved by hand. */
+ * compilers reserve, are saved by hand. Of the caller's stack it takes 160 bytes more than nth_yield: 320. */
 __attribute__((always_inline)) static inline void nth_yield_inline(void) {
   __asm__ volatile("movq %%rsp, %%rax\n\t"
                    "subq $160, %%rsp\n\t"

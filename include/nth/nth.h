@@ -87,22 +87,62 @@ typedef struct nth_options {
   long guard;   /* NTH_GUARD: 1 puts a guard page below each stack of 16 KiB and more */
   long report_deadlock; /* NTH_REPORT_DEADLOCK: 1 reports blocked threads when nothing is left to run */
   long area_size;       /* NTH_AREA_SIZE: bytes of address space to reserve, a power of two */
+  /* How many idle objects are kept: by each worker, for each NUMA node, for all; what exceeds the last goes
+   * back to the kernel (paper 001, section 1). Idle at most: (workers + 1) * local + nodes * node + global; the
+   * one more is for kernel threads outside. Stacks: of each size; below 4 KiB as many times more as a page holds. */
+  long descriptors_local;  /* NTH_DESCRIPTORS_LOCAL */
+  long descriptors_node;   /* NTH_DESCRIPTORS_NODE */
+  long descriptors_global; /* NTH_DESCRIPTORS_GLOBAL */
+  long stacks_local;       /* NTH_STACKS_LOCAL */
+  long stacks_node;        /* NTH_STACKS_NODE */
+  long stacks_global;      /* NTH_STACKS_GLOBAL */
+  long stats;              /* NTH_STATS: 1 writes the numbers of nth_get_stats to standard error at the end */
+  /* NTH_PLACEMENT: which hardware thread each worker has: "cores", "compact", "scatter", or a list such as
+   * "0-3,8", "0-6:2" or "node:1"; NULL or "": cores. Not copied: it must live until nth_init returns. From
+   * nth_options_init it points into the environment, so setenv and putenv may end it. */
+  const char *placement;
 } nth_options;
 
 /* What has been allocated so far (paper 000, table 2: S and D). All are counts but *_bytes. */
 typedef struct nth_counters {
   long workers;
-  long stacks; /* S: stacks ever allocated; they are used again, never given back before nth_finalize */
+  long stacks;           /* S: the most stacks that there were at one time, of all sizes */
   long stacks_unguarded; /* of these, stacks without a guard page */
-  long descriptors;      /* D: descriptors ever allocated */
-  long descriptors_free; /* of these, not in use now; exact when no thread runs */
+  long descriptors;      /* D: the most descriptors that there were at one time */
+  long descriptors_free; /* D less those in use now; exact when no thread runs */
   long steals;           /* blocks of ready threads taken from another worker */
+  long steals_remote;    /* of these, blocks taken from a worker of another NUMA node */
   long sleeps;           /* times a worker went to sleep in the kernel */
   long stack_bytes;      /* size of one stack */
   long descriptor_bytes; /* size of one descriptor */
   long reserved_bytes;   /* address space of the area */
   long committed_bytes;  /* of the area, made readable and writable */
 } nth_counters;
+
+/* Objects of one kind, by where they are (paper 001, sections 1 and 2):
+ *   allocated = in_use + worker + node + global + under_way
+ * exactly when no worker runs, nearly at other times. All are counts but `bytes`. */
+typedef struct nth_object_stats {
+  long bytes;     /* size of one */
+  long allocated; /* made, and not given back to the kernel */
+  long in_use;    /* of stacks also those on which workers stand */
+  long worker;    /* idle, in the lists of workers */
+  long node;      /* idle, in the pools of NUMA nodes */
+  long global;    /* idle, in the pool of all */
+  long under_way; /* idle, in chains on their way home */
+  long most;      /* the highest that `allocated` has been */
+} nth_object_stats;
+
+#define NTH_STACK_CLASSES 13 /* 256 bytes to 1 MiB */
+
+typedef struct nth_stats {
+  nth_counters counters;
+  long nodes; /* NUMA nodes that the workers are on */
+  long
+      nodes_unbound; /* of these, nodes to which memory could not be bound: they have none, or the system refused */
+  nth_object_stats descriptors;
+  nth_object_stats stacks[NTH_STACK_CLASSES]; /* of 256 << i bytes */
+} nth_stats;
 
 /* Number of workers of the run (paper 003, figure 4); 0 while the run-time is down. */
 extern NTH_API int kthreads;
@@ -124,12 +164,13 @@ NTH_API NTH_NODISCARD nth_status nth_options_init(nth_options *options);
 NTH_API void nth_options_print(int fd);
 
 /* Starts the run-time. NULL stands for what nth_options_init gives. The caller stays what it was: it
- * becomes no worker. Errors: NTH_EINVAL (an option out of range; nth_last_error names it), NTH_ESTATE
+ * becomes no worker. Errors: NTH_EINVAL (an option out of range, or a
+ * placement that this machine or the process's affinity mask does not allow; nth_last_error names it), NTH_ESTATE
  * (already up, or called in a nano-thread), NTH_ENOMEM, NTH_ESYS. [outside] */
 NTH_API NTH_NODISCARD nth_status nth_init(const nth_options *options);
 
-/* Ends the run-time and gives all memory back. NTH_EBUSY when threads are alive: then nothing was
- * changed and the run goes on. NTH_ESTATE when it is not up or the caller is a nano-thread. [outside] */
+/* Ends the run-time and gives all memory back. NTH_EBUSY when threads are alive, those that run or are ready a
+ * second later still: then nothing was changed and the run goes on. NTH_ESTATE when it is not up or the caller is a nano-thread. [outside] */
 NTH_API NTH_NODISCARD nth_status nth_finalize(void);
 
 /* Runs root(args…) as a thread and returns when it has ended. Threads that it created may live on.
@@ -159,6 +200,48 @@ NTH_API struct nth_desc *nth_create_v(void (*root)(), int ndep, int nsucc, struc
 NTH_API struct nth_desc *nth_create_ls_v(void (*root)(), int ndep, struct nth_desc *succ, int narg,
                                          const long *args);
 
+/* ---- Batches (paper 003, section 4.1) -------------------------------------------------------- */
+
+/* Threads that queues handle as one: the cost of an operation is paid once for all of them.
+ *
+ * nth_batch_get_desc    n threads, linked; returns the first, and the last through `last`. n == 0: NULL and
+ *                       NULL. NULL with errno ENOMEM when there is no memory for all of them: then none is kept;
+ *                       with errno EINVAL, after the error handler has been told, for n < 0 or a null `last`.
+ * nth_batch_create      gives one of them its root, dependencies, successors and arguments: as nth_create
+ * nth_batch_create_ls   the same with one successor or NULL: as nth_create_ls. What is wrong with the arguments,
+ *                       or a thread that is no member or has been initialised, is told the error handler; so is
+ *                       a lack of memory for more than four words or one successor. Then the member is as it was.
+ *   …_v                 the same with arrays
+ * nth_batch_get_next    the member behind, NULL for the last; also for members that are not initialised
+ * nth_batch_to_lrq      a whole batch to the front of the ready queue of worker `which`, the first member first,
+ * nth_batch_to_lrq_end  or to its end, the last member last. (NULL, NULL) is an empty batch: nothing is done.
+ *                       All members must be initialised and without dependencies, else none is enqueued.
+ *                       Misuse as for nth_to_lrq, and a last member that is not the first one's. A batch is enqueued
+ *                       once, as a whole. With NTH_BACKLOG the creator may be suspended after it, as by nth_to_lrq.
+ * All [any]. */
+NTH_API struct nth_desc *nth_batch_get_desc(struct nth_desc **last, long n);
+NTH_API void nth_batch_create(struct nth_desc *thread, void (*root)(), int ndep, int nsucc, int narg, ...);
+NTH_API void nth_batch_create_ls(struct nth_desc *thread, void (*root)(), int ndep, struct nth_desc *succ,
+                                 int narg, ...);
+NTH_API void nth_batch_create_v(struct nth_desc *thread, void (*root)(), int ndep, int nsucc,
+                                struct nth_desc *const *succ, int narg, const long *args);
+NTH_API void nth_batch_create_ls_v(struct nth_desc *thread, void (*root)(), int ndep, struct nth_desc *succ,
+                                   int narg, const long *args);
+#if defined(__GNUC__) /* one load: the link is the descriptor's first word */
+extern __inline__ __attribute__((gnu_inline)) NTH_API struct nth_desc *nth_batch_get_next(
+    struct nth_desc *thread) {
+#ifdef __cplusplus
+  return *reinterpret_cast<nth_desc **>(thread);
+#else
+  return *(struct nth_desc **)thread;
+#endif
+}
+#else
+NTH_API struct nth_desc *nth_batch_get_next(struct nth_desc *thread);
+#endif
+NTH_API void nth_batch_to_lrq(int which, struct nth_desc *first, struct nth_desc *last);
+NTH_API void nth_batch_to_lrq_end(int which, struct nth_desc *first, struct nth_desc *last);
+
 /* Adds n dependencies to a thread that is not enqueued and has not started, or to the caller. "The additional dependency"
  * of nth_depadd(nth_self(), N + 1) (paper 003, section 4.1) is the caller's own: nth_block gives it up
  * after the caller's context is saved, so that the last child cannot resume a thread that still runs.
@@ -167,11 +250,19 @@ NTH_API void nth_depadd(struct nth_desc *thread, long n);
 
 /* Puts a thread in front of the ready queue of worker `which`, or at its end. Threads put by one
  * caller keep their order also when they arrive from another worker.
- * With NTH_BACKLOG a nano-thread that puts too many threads in front of its own worker's queue is suspended
- * there while others run: it should hold no lock of a kernel thread then.
+ * Above NTH_BACKLOG waiting threads a nano-thread that puts one into its own worker's queue may be suspended
+ * there while others run, and what it puts to another worker, where threads wait already, joins its own
+ * worker's queue. It should hold no lock of a kernel thread then, or put inside of nth_no_suspend.
  * Misuse: NULL, unknown worker, a thread that is enqueued already, one with dependencies. [any] */
 NTH_API void nth_to_lrq(int which, struct nth_desc *thread);
 NTH_API void nth_to_lrq_end(int which, struct nth_desc *thread);
+
+/* From begin to end, nth_to_lrq and nth_to_lrq_end do not suspend the caller, however many threads wait; what
+ * suspends by its nature does so. Scopes nest, belong to the thread and end with it at the latest.
+ * Outside of nano-threads, where nothing is suspended, they do nothing. Misuse: an end without a begin, more
+ * than 65,535 scopes. [any] */
+NTH_API void nth_no_suspend_begin(void);
+NTH_API void nth_no_suspend_end(void);
 
 /* Suspends the caller. With dependencies (nth_depadd): gives up its own one and goes on when the
  * count is zero. Without: waits for one nth_unblock, which may have come before.
@@ -199,6 +290,49 @@ NTH_API int nth_alive(nth_handle_t handle);
  * they belong to the worker. on = 0 takes it back and restores the defaults. [thread] */
 NTH_API void nth_keep_fp(int on);
 
+/* ---- Stacks -------------------------------------------------------------------------------- */
+
+/* A thread runs on a stack of NTH_STACK_SIZE bytes, which the scheduler has ready: it costs nothing until the
+ * thread blocks. A thread for which one of the following was called gets a stack of its own, of the smallest
+ * class that will do: 256 bytes to 1 MiB, powers of two.
+ *
+ * nth_set_stack_size: `bytes` from 16 KiB to 1 MiB, rounded up to a class. The guard page and up to a kilobyte
+ * at the top are part of them. Under policy dos the stack that the thread brings along stays unused.
+ *
+ * nth_set_stack_need: `need` bytes is what the root and all that it calls may use at most, the return address
+ * of the root included, and NTH_CALL_STACK bytes for calls of this library. The class may be as small as 256
+ * bytes (192 of them the thread's), without a guard page: the need must be *proved*, by analysis of the
+ * linked program, and what calls shared libraries must be linked with -z now.
+ *
+ * Both: before the thread is enqueued. Errors: NTH_EINVAL (NULL; out of range; the root's object binds calls
+ * lazily), NTH_ESTATE (enqueued already). [any] */
+NTH_API NTH_NODISCARD nth_status nth_set_stack_size(struct nth_desc *thread, long bytes);
+NTH_API NTH_NODISCARD nth_status nth_set_stack_need(struct nth_desc *thread, long need);
+/* What these calls, and no others, use of the caller's stack at most, return address included: nth_self,
+ * nth_worker, nth_create_ls and the arrays' forms (…_v), nth_depadd, nth_to_lrq, nth_to_lrq_end, nth_block,
+ * nth_try_block, nth_yield, nth_unblock, nth_handle, nth_alive, nth_no_suspend_begin and _end,
+ * nth_stack_bounds, nth_batch_…, nth_spawn, nth_sync, nth_spawn_n and the two above. nth_create and
+ * nth_batch_create, which have to save their variable arguments, take 2 * NTH_CALL_STACK + 32, and nth_yield_inline
+ * takes twice as much. What takes more runs on the scheduler's stack. */
+#define NTH_CALL_STACK 160
+
+/* The same for all threads of a root, from its creation on, in programs whose needs have been analysed.
+ * may_block = 0 says that the root cannot reach a call that suspends it: it is then run on the scheduler's
+ * stack where its need fits, and may be called by a creator that is to make way (NTH_BACKLOG). */
+typedef struct nth_stack_need {
+  void (*root)();
+  long need;     /* bytes, as for nth_set_stack_need */
+  int may_block; /* 0: proved not to */
+} nth_stack_need;
+
+/* Adds `count` entries to the table of needs, or replaces those of the same roots; it lives as long as the
+ * process. Errors: NTH_EINVAL (names the root), NTH_ENOMEM, NTH_ESTATE (the run-time is up). [outside] */
+NTH_API NTH_NODISCARD nth_status nth_set_stack_needs(const nth_stack_need *table, long count);
+
+/* The limits of the caller's stack, as collectors and interpreters need them: its lowest usable byte, and
+ * the first byte above it. Either may be NULL. NTH_ESTATE outside of nano-threads. [thread] */
+NTH_API NTH_NODISCARD nth_status nth_stack_bounds(void **lowest, void **end);
+
 /* ---- Kernel threads that are no workers ---------------------------------------------------- */
 
 /* A descriptor that stands for the calling kernel thread, so that threads can have it as successor and
@@ -214,6 +348,12 @@ NTH_API int nth_worker(
     void); /* the worker that runs the caller, or -1; may change when the caller suspends [any] */
 NTH_API nth_policy nth_stack_policy(void);                                 /* [any] */
 NTH_API NTH_NODISCARD nth_status nth_get_counters(nth_counters *counters); /* NTH_ESTATE while down [any] */
+
+/* The same, and what lies idle where. NTH_ESTATE while down. [any] */
+NTH_API NTH_NODISCARD nth_status nth_get_stats(nth_stats *stats);
+/* Writes them to file descriptor `fd` as one JSON object on one line; nothing while the run-time is down. With
+ * NTH_STATS=1 nth_finalize does so to standard error. [any] */
+NTH_API void nth_write_stats(int fd);
 
 /* Writes a line for each thread that is blocked or waits for dependencies: descriptor, root, count.
  * Returns their number. Exact when no thread runs. [any] */

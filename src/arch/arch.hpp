@@ -2,7 +2,7 @@
 // what a saved context looks like.
 #pragma once
 
-#include "nth/nth.h"
+#include "nth/spawn.h"
 
 #include <cstdint>
 
@@ -23,13 +23,19 @@ __attribute__((visibility("hidden"))) void nth_arch_enter(void **save, void *to,
 // nth_block and nth_try_block, when the caller must be suspended (suspend.cpp).
 __attribute__((visibility("hidden"))) void nth_block_switch(void);
 __attribute__((visibility("hidden"))) nth_status nth_try_block_switch(void);
-// Suspends the caller beneath the newest threads of its worker (suspend.cpp).
-__attribute__((visibility("hidden"))) void nth_make_way(void);
+// Suspends the caller until a spawned call has ended; not 0: no memory for that (fork.cpp).
+__attribute__((visibility("hidden"))) int nth_wait_spawned(struct nth_spawn_record *record);
+// Suspends the caller beneath the newest threads of its worker; end: a queue_end (suspend.cpp).
+__attribute__((visibility("hidden"))) void nth_make_way(int end);
 // Where fresh contexts begin; never called.
 __attribute__((visibility("hidden"))) void nth_arch_entry(void);
 // root(a, b, c, d) from a frame at which backtraces and the search for exception handlers end.
 __attribute__((visibility("hidden"))) void nth_arch_call_in_place(long a, long b, long c, long d,
                                                                   void (*root)());
+// f(argument) on the stack below sp, which nobody uses (worker.hpp, roomy).
+__attribute__((visibility("hidden"))) void nth_arch_call_on(void *sp, void (*f)(void *), void *argument);
+// Where threads with a stack of their own class begin and end; never called.
+__attribute__((visibility("hidden"))) void nth_arch_start(void);
 // root(words[0], …, words[n - 1]); at least six words must be readable.
 __attribute__((visibility("hidden"))) void nth_arch_call_words(void (*root)(), long n, const long *words);
 }
@@ -76,6 +82,14 @@ inline void *fresh_context(void *top, void (*function)()) noexcept {
   auto **sp = static_cast<void **>(top) - 2;
   sp[0] = reinterpret_cast<void *>(nth_arch_entry);
   sp[1] = reinterpret_cast<void *>(function);
+  return sp;
+}
+
+// The same for a thread on a stack of its own class: at `top` lies its stack_top. Its root is called from
+// there, so that no byte of the stack is anyone else's.
+inline void *start_context(void *top) noexcept {
+  auto **sp = static_cast<void **>(top) - 2;
+  sp[0] = reinterpret_cast<void *>(nth_arch_start);
   return sp;
 }
 

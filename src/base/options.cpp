@@ -14,6 +14,7 @@ namespace {
 constexpr long K = 1L << 10;
 constexpr long G = 1L << 30;
 constexpr long T = 1L << 40;
+constexpr long most_idle = 1L << 30; // objects: absurdly many, and no product of them overflows
 
 constexpr const char *policy_words[] = {"dsr", "lsa", "dos"};
 static_assert(NTH_POLICY_DSR == 0 && NTH_POLICY_LSA == 1 && NTH_POLICY_DOS == 2);
@@ -27,7 +28,7 @@ constexpr option_row rows[] = {
      NTH_POLICY_DOS,
      "where a thread's stack comes from: direct stack reuse, lazy stack allocation, descriptor on stack"},
     {"NTH_BIND", &nth_options::bind, option_kind::flag, 1, 0, 1, "1: each worker is pinned to a core"},
-    {"NTH_BACKLOG", &nth_options::backlog, option_kind::number, 0, 0, T,
+    {"NTH_BACKLOG", &nth_options::backlog, option_kind::number, 8192, 0, T,
      "waiting threads of a worker above which a creator makes way; 0: no bound"},
     {"NTH_SPIN_US", &nth_options::spin_us, option_kind::number, 50, 0, 1'000'000,
      "microseconds that an idle worker looks for work before it sleeps"},
@@ -38,6 +39,24 @@ constexpr option_row rows[] = {
     {"NTH_AREA_SIZE", &nth_options::area_size, option_kind::size, 16 * T, G, 64 * T,
      "bytes of address space to reserve; halved until the kernel agrees, so it may be less under limits on "
      "address space, ThreadSanitizer, Valgrind and emulators"},
+    {"NTH_DESCRIPTORS_LOCAL", &nth_options::descriptors_local, option_kind::number, 2048, 256, most_idle,
+     "idle descriptors that a worker keeps"},
+    {"NTH_DESCRIPTORS_NODE", &nth_options::descriptors_node, option_kind::number, 8192, 0, most_idle,
+     "idle descriptors that a NUMA node keeps beside those of its workers"},
+    {"NTH_DESCRIPTORS_GLOBAL", &nth_options::descriptors_global, option_kind::number, 65536, 0, most_idle,
+     "idle descriptors that are kept beside those; more go back to the kernel"},
+    {"NTH_STACKS_LOCAL", &nth_options::stacks_local, option_kind::number, 64, 2, most_idle,
+     "idle stacks of a size that a worker keeps; of those below 4 KiB, as many times more as a page holds"},
+    {"NTH_STACKS_NODE", &nth_options::stacks_node, option_kind::number, 1024, 0, most_idle,
+     "idle stacks of a size that a NUMA node keeps beside those; below 4 KiB as many times more"},
+    {"NTH_STACKS_GLOBAL", &nth_options::stacks_global, option_kind::number, 8192, 0, most_idle,
+     "idle stacks of a size that are kept beside those, with their top page alone; below 4 KiB as many times "
+     "more; others go back to the kernel"},
+    {"NTH_STATS", &nth_options::stats, option_kind::flag, 0, 0, 1,
+     "1: what was allocated, and where it lies, is written to standard error as JSON when the run ends"},
+    {"NTH_PLACEMENT", nullptr, option_kind::text, 0, 0, 0,
+     "which hardware thread each worker has: cores in turn, neighbours together, apart, or as listed",
+     &nth_options::placement, "cores", "cores, compact, scatter, or a list"},
 };
 
 bool is_power_of_two(long value) noexcept { return value > 0 && (value & (value - 1)) == 0; }
@@ -116,6 +135,10 @@ const option_row *option_table(int &count) noexcept {
 }
 
 const char *option_value(const option_row &row, long value, char (&buffer)[option_text_size]) noexcept {
+  if (row.kind == option_kind::text) {
+    std::snprintf(buffer, sizeof buffer, "%s", row.text_standard);
+    return buffer;
+  }
   static constexpr char units[] = {'\0', 'K', 'M', 'G', 'T', '\0'}; // none is written as an empty string
   if (row.kind == option_kind::policy && value >= row.lowest && value <= row.highest) {
     std::snprintf(buffer, sizeof buffer, "%s", policy_words[value]);
@@ -131,6 +154,10 @@ const char *option_value(const option_row &row, long value, char (&buffer)[optio
 }
 
 const char *option_range(const option_row &row, char (&buffer)[option_text_size]) noexcept {
+  if (row.kind == option_kind::text) {
+    std::snprintf(buffer, sizeof buffer, "%s", row.text_accepted);
+    return buffer;
+  }
   if (row.kind == option_kind::policy) {
     std::snprintf(buffer, sizeof buffer, "%s, %s, %s", policy_words[0], policy_words[1], policy_words[2]);
     return buffer;
@@ -145,8 +172,12 @@ const char *option_range(const option_row &row, char (&buffer)[option_text_size]
 nth_status read_options(nth_options &options) noexcept {
   nth_status status = NTH_OK;
   for (const option_row &row : rows) {
-    options.*row.field = row.standard;
     const char *text = std::getenv(row.name);
+    if (row.kind == option_kind::text) {
+      options.*row.text_field = text;
+      continue;
+    }
+    options.*row.field = row.standard;
     if (text == nullptr || parse(row, text, options.*row.field) || status != NTH_OK)
       continue; // of several wrong ones the first is named
     char range[option_text_size], standard[option_text_size];
@@ -158,6 +189,8 @@ nth_status read_options(nth_options &options) noexcept {
 
 nth_status check_options(const nth_options &options) noexcept {
   for (const option_row &row : rows) {
+    if (row.kind == option_kind::text)
+      continue;
     const long value = options.*row.field;
     if (accepts(row, value))
       continue;
@@ -172,7 +205,7 @@ nth_status check_options(const nth_options &options) noexcept {
 void print_options(int fd) noexcept {
   for (const option_row &row : rows) {
     char standard[option_text_size], range[option_text_size];
-    dprintf(fd, "%-19s  default %-5s  %-24s  %s\n", row.name, option_value(row, row.standard, standard),
+    dprintf(fd, "%-22s  default %-5s  %-38s  %s\n", row.name, option_value(row, row.standard, standard),
             option_range(row, range), row.text);
   }
 }

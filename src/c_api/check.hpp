@@ -2,6 +2,10 @@
 #pragma once
 
 #include "nth/nth.h"
+#include "thread/create.hpp"
+#include "thread/runtime.hpp"
+
+#include <cstdarg>
 
 namespace nth::detail {
 
@@ -18,6 +22,40 @@ inline const char *wrong_creation(void (*root)(), int ndep, int nsucc, int narg,
   if (narg > 0 && args == nullptr)
     return "the array of arguments is NULL";
   return nullptr;
+}
+
+inline const char *wrong_creation(const creation &c) noexcept {
+  if (const char *wrong = wrong_creation(c.root, c.ndep, c.nsucc, c.narg, c.args))
+    return wrong;
+  if (c.nsucc > 0 && c.succ == nullptr)
+    return "the array of successors is NULL";
+  for (int i = 0; i < c.nsucc; ++i) {
+    if (c.succ[i] == nullptr)
+      return "a successor is NULL";
+  }
+  return nullptr;
+}
+
+inline bool up() noexcept { return the_runtime.up.load(std::memory_order_acquire); }
+
+// errno and the last error say so; NULL.
+nth_desc *no_memory(const char *call) noexcept;
+
+// Tells the error handler why `call` cannot enqueue d.
+void refuse_enqueue(const char *call, int which, nth_desc *d) noexcept;
+
+// Calls `with(c)` with what follows narg in a call with variable arguments: nsucc successors, then narg words.
+template <class F>
+inline void read_listed(void (*root)(), int ndep, int nsucc, int narg, va_list list, F with) noexcept {
+  nth_desc *succ[NTH_MAX_SUCCESSORS];
+  long words[NTH_MAX_ARGS];
+  if (nsucc <= NTH_MAX_SUCCESSORS && narg <= NTH_MAX_ARGS) {
+    for (int i = 0; i < nsucc; ++i)
+      succ[i] = va_arg(list, nth_desc *);
+    for (int i = 0; i < narg; ++i)
+      words[i] = va_arg(list, long);
+  }
+  with(creation{root, ndep, nsucc, succ, narg, words});
 }
 
 } // namespace nth::detail

@@ -2,6 +2,7 @@
 #include "base/error.hpp"
 #include "thread/create.hpp"
 #include "thread/runtime.hpp"
+#include "thread/statistics.hpp"
 
 #include <cstdio>
 #include <unistd.h>
@@ -33,26 +34,24 @@ extern "C" NTH_API int nth_alive(nth_handle_t handle) {
 extern "C" NTH_API nth_status nth_get_counters(nth_counters *counters) {
   if (counters == nullptr)
     return fail(NTH_EINVAL, "nth_get_counters: NULL");
-  runtime &rt = the_runtime;
-  if (!rt.up.load(std::memory_order_acquire))
+  if (!the_runtime.up.load(std::memory_order_acquire))
     return fail(NTH_ESTATE, "nth_get_counters: the run-time is not up");
-  *counters = {};
-  counters->workers = rt.workers;
-  counters->stacks = the_stacks.allocated();
-  counters->stacks_unguarded = the_stacks.unguarded();
-  counters->descriptors = count_descriptors();
-  long live = 0;
-  for_each_live([](nth_desc *, void *sum) noexcept { ++*static_cast<long *>(sum); }, &live);
-  counters->descriptors_free = counters->descriptors - live;
-  for (int i = 0; i < rt.workers; ++i) {
-    counters->steals += rt.at(i)->steals.load(std::memory_order_relaxed);
-    counters->sleeps += rt.at(i)->sleeps.load(std::memory_order_relaxed);
-  }
-  counters->stack_bytes = static_cast<long>(the_stacks.size());
-  counters->descriptor_bytes = sizeof(nth_desc);
-  counters->reserved_bytes = static_cast<long>(the_area.size);
-  counters->committed_bytes = static_cast<long>(the_area.committed());
+  read_counters(*counters);
   return NTH_OK;
+}
+
+extern "C" NTH_API nth_status nth_get_stats(nth_stats *stats) {
+  if (stats == nullptr)
+    return fail(NTH_EINVAL, "nth_get_stats: NULL");
+  if (!the_runtime.up.load(std::memory_order_acquire))
+    return fail(NTH_ESTATE, "nth_get_stats: the run-time is not up");
+  read_stats(*stats);
+  return NTH_OK;
+}
+
+extern "C" NTH_API void nth_write_stats(int fd) {
+  if (the_runtime.up.load(std::memory_order_acquire))
+    write_stats(fd);
 }
 
 extern "C" NTH_API long nth_report_blocked(int fd) {
@@ -67,7 +66,7 @@ extern "C" NTH_API long nth_report_blocked(int fd) {
         auto *to = static_cast<report *>(context);
         const thread_state s = state_of(d);
         const std::uint32_t n = dependencies(d);
-        if (s != thread_state::blocked && !(s == thread_state::created && n != 0))
+        if (s != thread_state::blocked && s != thread_state::waits && !(s == thread_state::created && n != 0))
           return;
         ++to->count;
         char name[200];
@@ -75,7 +74,10 @@ extern "C" NTH_API long nth_report_blocked(int fd) {
         describe_function(reinterpret_cast<const void *>(d->root), name, sizeof name);
         const char *what = s == thread_state::created ? "has not started" : "is blocked";
         const int length =
-            (n & dep_waiting) != 0
+            s == thread_state::waits
+                ? std::snprintf(line, sizeof line, "nth: thread %p, root %s, waits in nth_sync\n",
+                                static_cast<void *>(d), name)
+            : (n & dep_waiting) != 0
                 ? std::snprintf(line, sizeof line, "nth: thread %p, root %s, %s: waits for nth_unblock\n",
                                 static_cast<void *>(d), name, what)
                 : std::snprintf(line, sizeof line, "nth: thread %p, root %s, %s: %u dependencies are left\n",

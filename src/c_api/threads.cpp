@@ -1,59 +1,19 @@
-// Threads: creating, enqueueing, waking.
+// Threads: dependencies, enqueueing, waking.
 #include "arch/arch.hpp"
 #include "base/error.hpp"
 #include "c_api/check.hpp"
+#include "thread/backlog.hpp"
+#include "thread/dispatch.hpp"
 #include "thread/outside.hpp"
 #include "thread/ready.hpp"
-
-#include <cerrno>
-#include <cstdarg>
+#include "thread/roomy.hpp"
 
 using namespace nth::detail;
 
-namespace {
-
-bool up() noexcept { return the_runtime.up.load(std::memory_order_acquire); }
-
-[[gnu::cold, gnu::noinline]] nth_desc *refuse_creation(const char *call, const char *wrong) noexcept {
-  misuse(NTH_EINVAL, "%s: %s", call, wrong);
-  errno = EINVAL;
-  return nullptr;
-}
-
-[[gnu::cold, gnu::noinline]] nth_desc *no_memory(const char *call) noexcept {
-  static_cast<void>(fail(NTH_ENOMEM,
-                         "%s: no memory for a descriptor; %ld are in use or wait to be used again", call,
-                         count_descriptors()));
-  errno = ENOMEM;
-  return nullptr;
-}
-
-[[gnu::noinline]] nth_desc *create_checked(const char *call, const creation &c) noexcept {
-  if (const char *wrong = wrong_creation(c.root, c.ndep, c.nsucc, c.narg, c.args))
-    return refuse_creation(call, wrong);
-  if (c.nsucc > 0 && c.succ == nullptr)
-    return refuse_creation(call, "the array of successors is NULL");
-  for (int i = 0; i < c.nsucc; ++i) {
-    if (c.succ[i] == nullptr)
-      return refuse_creation(call, "a successor is NULL");
-  }
-  nth_desc *d = nullptr;
-  if (worker *w = worker_or_null()) {
-    d = create_thread(w, c);
-  } else if (up()) {
-    outside_scope outside;
-    d = create_thread(outside.get(), c);
-  } else {
-    misuse(NTH_ESTATE, "%s: the run-time is not up; call nth_init first", call);
-    errno = EINVAL;
-    return nullptr;
-  }
-  return d != nullptr ? d : no_memory(call);
-}
-
 // ---- Enqueueing ----
 
-[[gnu::cold, gnu::noinline]] void refuse_enqueue(const char *call, int which, nth_desc *d) noexcept {
+[[gnu::cold, gnu::noinline]] void nth::detail::refuse_enqueue(const char *call, int which,
+                                                              nth_desc *d) noexcept {
   if (!up())
     return misuse(NTH_ESTATE, "%s: the run-time is not up; call nth_init first", call);
   if (which < 0 || which >= the_runtime.workers)
@@ -62,9 +22,14 @@ bool up() noexcept { return the_runtime.up.load(std::memory_order_acquire); }
   if (d == nullptr)
     return misuse(NTH_EINVAL, "%s: the thread is NULL; nth_create answers NULL when there is no memory",
                   call);
+  const thread_state s = state_of(d);
+  if (s == thread_state::member)
+    return misuse(NTH_ESTATE,
+                  "%s: thread %p is a member of a batch that is not initialised; call nth_batch_create or "
+                  "nth_batch_create_ls for it first",
+                  call, static_cast<void *>(d));
   char name[160];
   describe_function(reinterpret_cast<const void *>(d->root), name, sizeof name);
-  const thread_state s = state_of(d);
   if (s == thread_state::created)
     return misuse(
         NTH_ESTATE,
@@ -76,6 +41,8 @@ bool up() noexcept { return the_runtime.up.load(std::memory_order_acquire); }
                                       : "is enqueued already or has been started; a thread is enqueued once");
 }
 
+namespace {
+
 [[gnu::noinline]] void enqueue_outside(const char *call, int which, nth_desc *d, queue_end end) noexcept {
   block *b = take_block_outside();
   if (b == nullptr)
@@ -84,114 +51,65 @@ bool up() noexcept { return the_runtime.up.load(std::memory_order_acquire); }
   send_outside(which, d, b, end);
 }
 
-// The bound on waiting threads (NTH_BACKLOG) is looked at when a block has been filled.
-inline bool over_backlog(const worker *w) noexcept {
-  return w->own.front.lo == 0 && the_runtime.backlog_blocks != 0 &&
-         static_cast<std::uint64_t>(ready_blocks(w)) + 1 >= the_runtime.backlog_blocks;
+// Into the own queue, private part entered, which it leaves. Where the bound on waiting threads is met, the
+// thread is called if that is proved to be safe; else true: the creator is to let others run first.
+template <queue_end End>
+bool put_here(worker *w, nth_desc *d) noexcept {
+  const bool over = fills_window<End>(w) && over_backlog(w);
+  if (over && call_new_child(w, d)) [[unlikely]]
+    return false;
+  if (End == queue_end::back)
+    push_back(w, d);
+  else
+    push_front(w, d);
+  leave_sharing(w);
+  return over;
 }
 
 // Everything but the common case: to another worker, from a kernel thread that is none, a block that is
-// full, a request that waits, a mistake.
+// full, a request that waits, a mistake. True: the creator is to let others run first.
 template <queue_end End>
-[[gnu::noinline]] void enqueue(const char *call, int which, nth_desc *d) noexcept {
+[[gnu::noinline]] bool enqueue(const char *call, int which, nth_desc *d) noexcept {
   if (static_cast<unsigned>(which) >= static_cast<unsigned>(the_runtime.workers) || d == nullptr ||
-      state_of(d) != thread_state::created || dependencies(d) != 0) [[unlikely]]
-    return refuse_enqueue(call, which, d);
+      state_of(d) != thread_state::created || dependencies(d) != 0) [[unlikely]] {
+    refuse_enqueue(call, which, d);
+    return false;
+  }
   worker *w = worker_or_null();
-  if (w == nullptr) [[unlikely]]
-    return enqueue_outside(call, which, d, End);
+  if (w == nullptr) [[unlikely]] {
+    enqueue_outside(call, which, d, End);
+    return false;
+  }
   set_state(d, thread_state::ready_fresh);
   enter(w);
-  bool too_many = false;
-  if (which != w->id) {
-    push_outgoing(w, which, d, End);
-  } else if (End == queue_end::back) {
-    push_back(w, d);
-  } else {
-    push_front(w, d);
-    too_many = over_backlog(w);
-  }
+  if (which == w->id || diverts(w, which))
+    return put_here<End>(w, d);
+  push_outgoing(w, which, d, End);
   leave_sharing(w);
-  if (too_many) [[unlikely]]
-    nth_make_way();
+  return false;
 }
 
-inline bool may_enqueue(const nth_desc *d) noexcept {
-  return d != nullptr && state_of(d) == thread_state::created &&
-         __atomic_load_n(&d->ndep, __ATOMIC_RELAXED) == 0;
+template <queue_end End>
+[[gnu::noinline]] void enqueue_roomy(const char *call, int which, nth_desc *d) noexcept {
+  // The creator is suspended where it stands, on its own stack.
+  if (roomy(current_worker(), [=] { return enqueue<End>(call, which, d); }) &&
+      (flags_of(self()) & flag_no_suspend) == 0)
+    nth_make_way(static_cast<int>(End));
 }
 
-} // namespace
-
-// nth_create_ls by its other name: two words of `...` are named, for on System V x86-64 they travel as
-// named ones do, and naming all six register arguments spares the area in which a function with variable
-// arguments saves them.
-extern "C" NTH_API nth_desc *create_ls_words(void (*root)(), int ndep, nth_desc *succ, int narg, long word0,
-                                             long word1, ...) __asm__("nth_create_ls");
-
-namespace {
-
-[[gnu::noinline]] nth_desc *create_ls_slow(void (*root)(), int ndep, nth_desc *succ, int narg, long word0,
-                                           long word1, va_list rest) noexcept {
-  long words[NTH_MAX_ARGS] = {word0, word1};
-  for (int i = 2; i < narg && i < NTH_MAX_ARGS; ++i)
-    words[i] = va_arg(rest, long);
-  return create_checked("nth_create_ls", {root, ndep, succ != nullptr ? 1 : 0, &succ, narg, words});
-}
-
-} // namespace
-
-nth_desc *create_ls_words(void (*root)(), int ndep, nth_desc *succ, int narg, long word0, long word1, ...) {
-  worker *w = current_worker();
-  if (static_cast<unsigned>(narg) > 2 || w->free_count == 0 || root == nullptr ||
-      static_cast<unsigned>(ndep) > NTH_MAX_DEPENDENCIES) [[unlikely]] {
-    va_list rest;
-    va_start(rest, word1);
-    nth_desc *d = create_ls_slow(root, ndep, succ, narg, word0, word1, rest);
-    va_end(rest);
-    return d;
-  }
-  nth_desc *d = take_desc(w);
-  d->args[0] = word0;
-  d->args[1] = word1;
-  prepare_desc(d, root, succ, ndep, 0);
-  return d;
-}
-
-extern "C" NTH_API nth_desc *nth_create_ls_v(void (*root)(), int ndep, nth_desc *succ, int narg,
-                                             const long *args) {
-  return create_checked("nth_create_ls", {root, ndep, succ != nullptr ? 1 : 0, &succ, narg, args});
-}
-
-extern "C" NTH_API nth_desc *nth_create_v(void (*root)(), int ndep, int nsucc, nth_desc *const *succ,
-                                          int narg, const long *args) {
-  return create_checked("nth_create", {root, ndep, nsucc, succ, narg, args});
-}
-
-extern "C" NTH_API nth_desc *nth_create(void (*root)(), int ndep, int nsucc, int narg, ...) {
-  nth_desc *succ[NTH_MAX_SUCCESSORS];
-  long words[NTH_MAX_ARGS];
-  va_list list;
-  va_start(list, narg);
-  if (nsucc <= NTH_MAX_SUCCESSORS && narg <= NTH_MAX_ARGS) {
-    for (int i = 0; i < nsucc; ++i)
-      succ[i] = va_arg(list, nth_desc *);
-    for (int i = 0; i < narg; ++i)
-      words[i] = va_arg(list, long);
-  }
-  va_end(list);
-  return create_checked("nth_create", {root, ndep, nsucc, succ, narg, words});
-}
-
-namespace {
-
-[[gnu::noinline]] void depadd_checked(nth_desc *d, long n) noexcept {
+[[gnu::noinline]] void depadd_checked(nth_desc *d, long n, const nth_desc *caller) noexcept {
   if (d == nullptr || n < 0 || n > NTH_MAX_DEPENDENCIES) [[unlikely]]
     return misuse(NTH_EINVAL, "nth_depadd: %s",
                   d == nullptr ? "the thread is NULL"
                                : "the number of dependencies is negative or above NTH_MAX_DEPENDENCIES");
   const thread_state s = state_of(d);
-  if (s != thread_state::created && s != thread_state::outside && d != self()) [[unlikely]] {
+  if (s == thread_state::member) [[unlikely]]
+    return misuse(
+        NTH_ESTATE,
+        "nth_depadd: thread %p is a member of a batch that is not initialised; initialise it first, or "
+        "give nth_batch_create the number",
+        static_cast<void *>(d));
+  if (s != thread_state::created && s != thread_state::outside && d != caller) [[unlikely]] {
     char name[160];
     return misuse(NTH_ESTATE, "nth_depadd: thread %p (root %s) %s", static_cast<void *>(d),
                   describe_function(reinterpret_cast<const void *>(d->root), name, sizeof name),
@@ -207,37 +125,63 @@ namespace {
   __atomic_fetch_add(&d->ndep, static_cast<std::uint32_t>(n), __ATOMIC_RELAXED);
 }
 
+[[gnu::noinline]] void depadd_roomy(nth_desc *d, long n) noexcept {
+  roomy(current_worker(), [=, caller = self()] { depadd_checked(d, n, caller); });
+}
+
 } // namespace
 
 extern "C" NTH_API void nth_depadd(nth_desc *d, long n) {
   // The common case: by the caller to itself, from zero. Nobody else has a claim on a count of zero, so
   // nobody else may change it, and no locked instruction is needed.
-  if (current_worker()->id >= 0 && d == running() && static_cast<unsigned long>(n) <= NTH_MAX_DEPENDENCIES &&
-      dependencies(d) == 0) [[likely]] {
+  if (current_worker()->special == 0 && d == running() &&
+      static_cast<unsigned long>(n) <= NTH_MAX_DEPENDENCIES && dependencies(d) == 0) [[likely]] {
     __atomic_store_n(&d->ndep, static_cast<std::uint32_t>(n), __ATOMIC_RELAXED);
     return;
   }
-  depadd_checked(d, n);
+  depadd_roomy(d, n);
 }
 
+namespace {
+
+// Whether d may be put into the queue of w by a fast path; its state and flags in `was`.
+inline bool plain_put(const worker *w, int which, const nth_desc *d, unsigned &was) noexcept {
+  if (which != w->id || d == nullptr)
+    return false;
+  was = state_and_flags(d);
+  return (was & 0xff) == static_cast<unsigned>(thread_state::created) &&
+         __atomic_load_n(&d->ndep, __ATOMIC_RELAXED) == 0;
+}
+
+} // namespace
+
+// The push that fills a block is left to the slow path, which looks at the bound on waiting threads.
 extern "C" NTH_API void nth_to_lrq(int which, nth_desc *d) {
   worker *w = current_worker();
   window &f = w->own.front;
-  if (which != w->id || !may_enqueue(d)) [[unlikely]]
-    return enqueue<queue_end::front>("nth_to_lrq", which, d);
-  // The push that fills a block is left to the slow path too, which looks at the bound on waiting threads.
-  if (!enter_quietly(w) || f.lo < 2) [[unlikely]]
-    return enqueue<queue_end::front>("nth_to_lrq", which, d);
-  set_state(d, thread_state::ready_fresh);
+  unsigned was = 0;
+  if (!plain_put(w, which, d, was) || !enter_quietly(w) || f.lo < 2) [[unlikely]]
+    return enqueue_roomy<queue_end::front>("nth_to_lrq", which, d);
+  set_ready_fresh(d, was);
   f.b->slot[--f.lo] = d;
   leave(w);
 }
 
 extern "C" NTH_API void nth_to_lrq_end(int which, nth_desc *d) {
-  enqueue<queue_end::back>("nth_to_lrq_end", which, d);
+  worker *w = current_worker();
+  window &k = w->own.back;
+  unsigned was = 0;
+  if (!plain_put(w, which, d, was) || !enter_quietly(w) || k.b == nullptr || k.hi >= block_size - 1)
+      [[unlikely]]
+    return enqueue_roomy<queue_end::back>("nth_to_lrq_end", which, d);
+  set_ready_fresh(d, was);
+  k.b->slot[k.hi++] = d;
+  leave(w);
 }
 
-extern "C" NTH_API nth_status nth_unblock(nth_handle_t handle) {
+namespace {
+
+[[gnu::always_inline]] inline nth_status unblock(nth_handle_t handle) noexcept {
   nth_desc *d = handle.thread;
   if (d == nullptr)
     return fail(NTH_EINVAL, "nth_unblock: the handle names no thread");
@@ -247,6 +191,8 @@ extern "C" NTH_API nth_status nth_unblock(nth_handle_t handle) {
   block *b = nullptr;
   dep_word old = __atomic_load_n(word_of(d), __ATOMIC_ACQUIRE);
   dep_word now = 0;
+  if (state_in(old) == thread_state::member) [[unlikely]] // initialising it would write over the token
+    return fail(NTH_ESTATE, "nth_unblock: the thread is a member of a batch that is not initialised");
   for (;;) {
     if (generation_in(old) != handle.generation || state_in(old) == thread_state::free) {
       if (b != nullptr)
@@ -282,10 +228,22 @@ extern "C" NTH_API nth_status nth_unblock(nth_handle_t handle) {
     make_ready(nullptr, d, queue_end::back);
   } else {
     set_state(d, thread_state::ready_again);
-    const int home = the_area.home_of(d);
+    const int home = the_runtime.worker_of_home[the_area.home_of(d)];
     send_outside(home < the_runtime.workers ? home : 0, d, b, queue_end::back);
   }
   return NTH_OK;
+}
+
+[[gnu::noinline]] nth_status unblock_roomy(nth_handle_t handle) noexcept {
+  return roomy(current_worker(), [=] { return unblock(handle); });
+}
+
+} // namespace
+
+extern "C" NTH_API nth_status nth_unblock(nth_handle_t handle) {
+  if (current_worker()->special == special_class) [[unlikely]]
+    return unblock_roomy(handle);
+  return unblock(handle);
 }
 
 extern "C" NTH_API void nth_keep_fp(int on) {
@@ -298,36 +256,4 @@ extern "C" NTH_API void nth_keep_fp(int on) {
     __atomic_fetch_and(&d->flags, static_cast<std::uint8_t>(~flag_keep_fp), __ATOMIC_RELAXED);
     arch::write_fp(arch::standard_fp);
   }
-}
-
-extern "C" NTH_API nth_desc *nth_attach(void) {
-  if (!up() || worker_or_null() != nullptr) {
-    misuse(NTH_ESTATE, "nth_attach: %s",
-           up() ? "the caller is a nano-thread; it has nth_self()"
-                : "the run-time is not up; call nth_init first");
-    errno = EINVAL;
-    return nullptr;
-  }
-  if (attached() != nullptr) {
-    static_cast<void>(fail(NTH_ESTATE, "nth_attach: this kernel thread has a descriptor already"));
-    errno = EBUSY;
-    return nullptr;
-  }
-  nth_desc *d = make_outside_desc();
-  if (d == nullptr)
-    return no_memory("nth_attach");
-  set_attached(d);
-  return d;
-}
-
-extern "C" NTH_API nth_status nth_detach(void) {
-  nth_desc *d = attached();
-  if (d == nullptr)
-    return fail(NTH_ESTATE, "nth_detach: this kernel thread has no descriptor; nth_attach gives one");
-  if (dependencies(d) != 0)
-    return fail(NTH_EBUSY, "nth_detach: %u dependencies are left; call nth_block first",
-                dependencies(d) & dep_count);
-  drop_outside_desc(d);
-  set_attached(nullptr);
-  return NTH_OK;
 }

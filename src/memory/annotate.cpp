@@ -107,6 +107,7 @@ extern "C" __attribute__((visibility("hidden"))) void nth_annotate_departure(voi
 }
 
 // Clears the worker's busy word, which the assembly leaves to this function when there are tools to tell.
+// NOLINTNEXTLINE(readability-non-const-parameter): the builtin writes to it
 extern "C" __attribute__((visibility("hidden"))) void nth_annotate_arrival(std::uint32_t *busy) {
 #ifdef NTH_ASAN
   if (!stays) {

@@ -11,6 +11,12 @@ struct stack_top;
 
 namespace annotate {
 
+#if defined(NTH_ASAN) || defined(NTH_TSAN)
+constexpr bool on = true; // each change of stacks must be told
+#else
+constexpr bool on = false;
+#endif
+
 #if defined(NTH_ASAN) || defined(NTH_TSAN) || defined(NTH_VALGRIND)
 void new_stack(stack_top *top, std::uintptr_t bottom) noexcept; // a stack exists: [bottom, top)
 void forget_stack(stack_top *top) noexcept;                     // it is about to be unmapped

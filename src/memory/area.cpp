@@ -12,93 +12,59 @@ area the_area;
 
 namespace {
 
-// Where the area lies when nothing else does: clear of the places where Linux puts programs, heaps,
-// libraries and the shadow memory of AddressSanitizer. The same on all ranks of a cluster run.
-constexpr std::uintptr_t preferred_base = 0x2000'0000'0000;
-constexpr std::size_t first_commit = std::size_t{64} << 20;
 constexpr std::size_t smallest_area = std::size_t{1} << 30;
 constexpr std::size_t base_alignment = std::size_t{2} << 20; // a huge page, and more than any stack class
-// The first pages of a dense part stay small, so that a small program stays small.
-constexpr std::size_t small_prefix = std::size_t{2} << 20;
 
-constexpr std::size_t round_up(std::size_t value, std::size_t unit) noexcept {
-  return (value + unit - 1) / unit * unit;
+// What a part's objects measure; 0: pieces of any size.
+constexpr std::size_t object_size(unsigned r) noexcept {
+  if (r < stack_regions)
+    return std::size_t{1} << (r + smallest_class_log2);
+  if (r == static_cast<unsigned>(region::descriptors))
+    return descriptor_bytes;
+  return r == static_cast<unsigned>(region::blocks) ? block_bytes : 0;
 }
+
+constexpr unsigned bits_for(int count) noexcept {
+  unsigned bits = 0;
+  while ((1 << bits) < count)
+    ++bits;
+  return bits;
+}
+
+// The last node's homes need not fill a power of two; those of all others do, so that an address tells its
+// node.
+struct home_bits_of {
+  unsigned each;
+  int homes;
+  unsigned all;
+  home_bits_of(int nodes, int homes_each) noexcept
+      : each(nodes == 1 ? 0 : bits_for(homes_each)), homes(nodes == 1 ? homes_each : nodes << each),
+        all(bits_for(homes)) {}
+};
 
 } // namespace
 
-void part::place(std::uintptr_t begin, std::size_t bytes, bool dense) noexcept {
-  first = begin;
-  size_bytes = bytes;
-  dense_pages = dense;
+// Where the area lies when nothing else does: clear of the places where Linux puts programs, heaps,
+// libraries and the shadow memory of AddressSanitizer. The same on all ranks of a cluster run.
+constexpr std::uintptr_t area::preferred_base = 0x2000'0000'0000;
+
+std::size_t area::least(int nodes_wanted, int homes_each) noexcept {
+  // A home's slice of the maps is whole pages.
+  const std::size_t for_homes = (os::page_size() * region_count * region_count)
+                                << home_bits_of(nodes_wanted, homes_each).all;
+  return for_homes > smallest_area ? for_homes : smallest_area;
 }
 
-bool part::commit_to(std::size_t bytes) noexcept {
-  // Doubling steps: tens of mappings, whatever the number of objects. Where a limit on memory refuses a
-  // large step, the smallest one that will do may still be granted.
-  std::size_t target = committed_bytes == 0 ? first_commit : committed_bytes * 2;
-  if (target < bytes)
-    target = round_up(bytes, base_alignment);
-  if (target > size_bytes)
-    target = size_bytes;
-  for (;;) {
-    auto *start = reinterpret_cast<void *>(first + committed_bytes);
-    if (os::commit(start, target - committed_bytes)) {
-      if (dense_pages && target > small_prefix) {
-        const std::size_t from = committed_bytes > small_prefix ? committed_bytes : small_prefix;
-        os::advise_huge(reinterpret_cast<void *>(first + from), target - from);
-      }
-      committed_bytes = target;
-      return true;
-    }
-    const std::size_t smallest = round_up(bytes, os::page_size());
-    if (target <= smallest)
-      return false;
-    const std::size_t half = committed_bytes + round_up((target - committed_bytes) / 2, os::page_size());
-    target = half > smallest ? half : smallest;
-  }
-}
-
-void *part::carve(std::size_t size, std::size_t &count) noexcept {
-  lock_scope scope(lock);
-  const std::size_t room = (size_bytes - carved_bytes) / size;
-  if (room == 0)
-    return nullptr;
-  if (count > room)
-    count = room;
-  // Ask for all, then for one: near a limit on memory the last objects come singly.
-  if (carved_bytes + count * size > committed_bytes && !commit_to(carved_bytes + count * size)) {
-    count = 1;
-    if (carved_bytes + size > committed_bytes && !commit_to(carved_bytes + size))
-      return nullptr;
-  }
-  auto *result = reinterpret_cast<void *>(first + carved_bytes);
-  carved_bytes += count * size;
-  return result;
-}
-
-bool part::full(std::size_t size) noexcept {
-  lock_scope scope(lock);
-  return size_bytes - carved_bytes < size;
-}
-
-std::size_t part::carved() noexcept {
-  lock_scope scope(lock);
-  return carved_bytes;
-}
-
-std::size_t part::committed() noexcept {
-  lock_scope scope(lock);
-  return committed_bytes;
-}
-
-bool area::open(std::size_t wanted, int homes_wanted) noexcept {
-  unsigned home_bits = 0;
-  while ((1 << home_bits) < homes_wanted)
-    ++home_bits;
+bool area::open(std::size_t wanted, int nodes_wanted, int homes_each) noexcept {
+  const home_bits_of bits(nodes_wanted, homes_each);
+  const unsigned home_bits_each = bits.each;
+  const int homes_wanted = bits.homes;
+  const unsigned home_bits = bits.all;
   void *place = nullptr;
-  std::size_t bytes = wanted < os::largest_reservation() ? wanted : os::largest_reservation();
-  for (; bytes >= smallest_area; bytes /= 2) {
+  const std::size_t largest = os::largest_reservation();
+  const std::size_t smallest = least(nodes_wanted, homes_each);
+  std::size_t bytes = wanted < largest ? wanted : largest;
+  for (; bytes >= smallest; bytes /= 2) {
     if (os::address_is_ours_to_choose())
       place = os::reserve(reinterpret_cast<void *>(preferred_base), bytes, base_alignment);
     if (place == nullptr)
@@ -118,18 +84,29 @@ bool area::open(std::size_t wanted, int homes_wanted) noexcept {
   base = reinterpret_cast<std::uintptr_t>(place);
   size = bytes;
   homes = homes_wanted;
+  nodes = nodes_wanted;
+  node_shift = nodes_wanted == 1 ? home_bits : home_bits_each;
   region_shift = static_cast<unsigned>(__builtin_ctzl(bytes / region_count));
   home_shift = region_shift - home_bits;
   home_mask = (std::uintptr_t{1} << home_bits) - 1;
   parts = static_cast<part *>(memory);
+  const std::size_t home_bytes = std::size_t{1} << home_shift;
+  const auto place_of = [&](unsigned r, int h) {
+    return base + (std::uintptr_t{r} << region_shift) + static_cast<std::uintptr_t>(h) * home_bytes;
+  };
+  constexpr unsigned sparse = stack_region(first_sparse_log2);
   for (unsigned r = 0; r < region_count; ++r) {
     for (int h = 0; h < homes; ++h) {
+      // A map has two bits an object of 64 bytes at least: a 256th of the objects' bytes, of which there is
+      // a 32nd here.
+      const std::uintptr_t map =
+          place_of(static_cast<unsigned>(region::maps), h) + home_bytes / region_count * r;
       auto *p = new (&at(r, h)) part;
-      p->place(base + (std::uintptr_t{r} << region_shift) + (static_cast<std::uintptr_t>(h) << home_shift),
-               std::size_t{1} << home_shift, r >= stack_regions);
+      p->place(place_of(r, h), home_bytes, object_size(r), map, r < sparse || r >= stack_regions);
     }
   }
-  os::advise_small(place, std::size_t{stack_regions} << region_shift);
+  os::advise_small(reinterpret_cast<void *>(place_of(sparse, 0)),
+                   std::size_t{stack_regions - sparse} << region_shift);
   return true;
 }
 
@@ -141,16 +118,18 @@ void area::close() noexcept {
   *this = area{};
 }
 
-void *area::carve(unsigned r, int home, std::size_t object_size, std::size_t &count) noexcept {
+void *area::carve(unsigned r, int home, std::size_t object_size, std::size_t &count,
+                  content &holds) noexcept {
   const std::size_t wanted = count;
-  void *result = at(r, home).carve(object_size, count);
+  void *result = at(r, home).carve(object_size, count, holds);
   // Only a full part sends its home to the others: memory of a neighbour is second best, but no memory
-  // for one home means no memory for any.
+  // for one home means no memory for any. The neighbours of the own node come first.
   if (result != nullptr || !at(r, home).full(object_size))
     return result;
-  for (int h = 0; h < homes && result == nullptr; ++h) {
+  const int first = home >> node_shift << node_shift;
+  for (int i = 0; i < homes && result == nullptr; ++i) {
     count = wanted;
-    result = at(r, h).carve(object_size, count);
+    result = at(r, (first + i) % homes).carve(object_size, count, holds);
   }
   return result;
 }
@@ -161,6 +140,13 @@ std::size_t area::committed() noexcept {
     for (int h = 0; h < homes; ++h)
       sum += at(r, h).committed();
   }
+  return sum;
+}
+
+std::size_t area::carved(unsigned r) noexcept {
+  std::size_t sum = 0;
+  for (int h = 0; h < homes; ++h)
+    sum += at(r, h).carved();
   return sum;
 }
 

@@ -1,36 +1,38 @@
 #include "memory/block.hpp"
 
-#include "memory/area.hpp"
-
 namespace nth::detail {
 
-block_pool the_blocks;
+block_memory the_blocks;
 
-bool block_pool::refill(block_list &list, int home) noexcept {
-  {
-    lock_scope scope(lock);
-    for (std::size_t n = 0; n < refill_count; ++n) {
-      block *b = pooled.pop();
-      if (b == nullptr)
-        break;
-      list.push(b);
-    }
-  }
-  if (list.count > 0)
-    return true;
-  std::size_t count = refill_count;
-  auto *fresh = static_cast<block *>(the_area.carve(region::blocks, home, sizeof(block), count));
-  if (fresh == nullptr)
-    return false;
-  for (std::size_t n = 0; n < count; ++n)
-    list.push(fresh + n);
-  return true;
+namespace {
+
+constexpr std::size_t refill_count = 16;
+
+void release_blocks(chain<block> c) noexcept {
+  while (block *b = c.pop())
+    the_area.give_back(b, 0, nullptr);
 }
 
-void block_pool::trim(block_list &list) noexcept {
-  lock_scope scope(lock);
-  for (long n = list.count / 2; n > 0; --n)
-    pooled.push(list.pop());
+} // namespace
+
+void block_memory::open(int nodes, int workers) noexcept {
+  pools.open(nodes, workers, bounds, release_blocks, nullptr);
+}
+
+block *block_memory::refill(block_list &list, int home) noexcept {
+  const auto node_of = [](const block *b) { return the_area.node_of(b); };
+  if (block *b = refill_from(pools, list, home >> the_area.node_shift, node_of))
+    return b;
+  std::size_t count = refill_count;
+  auto *fresh =
+      static_cast<block *>(the_area.carve(static_cast<unsigned>(region::blocks), home, sizeof(block), count));
+  if (fresh == nullptr)
+    return nullptr;
+  chain<block> some;
+  for (std::size_t n = count; n > 0; --n)
+    some.push(fresh + (n - 1));
+  list.fill(some);
+  return list.pop();
 }
 
 } // namespace nth::detail

@@ -7,7 +7,8 @@
 // The members are slot[lo] … slot[hi - 1]; which fields are valid is said by the queue that holds it.
 #pragma once
 
-#include "base/spinlock.hpp"
+#include "memory/area.hpp"
+#include "memory/free_list.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -24,46 +25,45 @@ struct alignas(64) block {
   block *next; // link in inboxes and lists
   std::uint32_t lo;
   std::uint32_t hi;
-  queue_end end; // where an arriving block is put
+  queue_end end;             // where an arriving block is put
+  std::uint32_t chain_count; // free_list.hpp
+  block *next_chain;
+  // While it is the youngest of an inbox: the blocks there; of returns: the descriptors there. A hint, atomic.
+  std::uint32_t depth;
   // One line: reading a few slots below slot[0], to prefetch, stays inside the block.
   alignas(64) nth_desc *slot[block_size];
 };
-static_assert(offsetof(block, slot) == 64 && sizeof(block) == 576);
+static_assert(offsetof(block, slot) == 64 && sizeof(block) == block_bytes);
 
-// Empty blocks: each worker keeps a list, and what exceeds its bound goes to the common pool.
-struct block_list {
-  block *head{nullptr};
-  long count{0};
-  void push(block *b) noexcept {
-    b->next = head;
-    head = b;
-    ++count;
+// A list that others have pushed to, turned round: the oldest comes first.
+inline block *oldest_first(block *youngest) noexcept {
+  block *oldest = nullptr;
+  while (youngest != nullptr) {
+    block *next = youngest->next;
+    youngest->next = oldest;
+    oldest = youngest;
+    youngest = next;
   }
-  block *pop() noexcept {
-    block *b = head;
-    if (b != nullptr) {
-      head = b->next;
-      --count;
-    }
-    return b;
-  }
-};
+  return oldest;
+}
 
-class block_pool {
+// Empty blocks: each worker keeps a list; what exceeds its bound moves to the pools.
+using block_list = local_list<block>;
+
+class block_memory {
 public:
-  void open() noexcept { pooled = {}; }
-  // Fills an empty list; false: no memory.
-  bool refill(block_list &list, int home) noexcept;
-  void trim(block_list &list) noexcept;
+  void open(int nodes, int workers) noexcept;
+  void close() noexcept { pools.close(); }
+  block *refill(block_list &list, int home) noexcept; // for an empty list; nullptr: no memory
+  void lift(block_list &list, int node) noexcept { pools.put(list.take_reserve(), node); }
+  void put(chain<block> c, int node) noexcept { pools.put(c, node); }
 
-  static constexpr long list_bound = 256;
+  static constexpr thresholds bounds{256, 1024, 4096};
+  static constexpr std::uint32_t half = bounds.local / 2;
 
-private:
-  static constexpr std::size_t refill_count = 16;
-  spinlock lock;
-  block_list pooled;
+  free_pools<block, most_nodes> pools;
 };
 
-extern block_pool the_blocks;
+extern block_memory the_blocks;
 
 } // namespace nth::detail

@@ -1,15 +1,15 @@
 // Stacks, and where they wait. One stack, of 2^n bytes at a multiple of 2^n:
 //
-//   bottom                                                              top - 64            top
-//   |guard page|  … free …  <- rsp  frames of the loop and of the thread | stack_top: thread |
+//   bottom                                                    colour      top - 64            top
+//   |guard page|  … free …  <- rsp  frames of the loop and thread |  …  | stack_top: thread |
 //
 // The top word holds the thread that runs on the stack now: from any rsp within, `rsp | (2^n - 1)`
-// leads to it (paper 000, section 3). Stacks wait in a list of each worker; past a bound half of it goes
-// to the common pool, and there a worker looks before it carves a new one.
+// leads to it (paper 000, section 3). Classes are the powers of two from 256 bytes to 1 MiB; each has free
+// lists of its own. Stacks below 16 KiB have no guard page: they are for roots whose need is proved.
 #pragma once
 
-#include "base/spinlock.hpp"
 #include "memory/area.hpp"
+#include "memory/free_list.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -18,12 +18,18 @@ struct nth_desc;
 
 namespace nth::detail {
 
+// Smaller ones are for proved needs alone.
+constexpr std::size_t least_unproved_stack = std::size_t{1} << first_sparse_log2;
+
 struct alignas(64) stack_top {
-  stack_top *next;  // while it waits in a list
-  void *fiber;      // ThreadSanitizer's view of this stack
-  void *fake_stack; // AddressSanitizer's
+  stack_top *next;       // while it waits in a list
+  stack_top *next_chain; // and if it is the first of a chain in a pool
+  void *fiber;           // ThreadSanitizer's view of this stack
+  void *fake_stack;      // AddressSanitizer's
   std::uintptr_t valgrind_id;
-  std::uintptr_t unused[3];
+  std::uint32_t chain_count;
+  std::uint32_t unused;
+  std::uintptr_t unused_word;
   nth_desc *thread; // who runs here; null: the scheduler's loop
 };
 static_assert(sizeof(stack_top) == 64 && offsetof(stack_top, thread) == 56);
@@ -33,73 +39,91 @@ inline stack_top *top_of(std::uintptr_t sp) noexcept {
   const std::uintptr_t last = (std::uintptr_t{1} << (the_area.region_of(sp) + smallest_class_log2)) - 1;
   return reinterpret_cast<stack_top *>((sp | last) + 1) - 1;
 }
-// Size - 1 of the run's stacks: what top_of finds from the address bits, for those who know that rsp lies
-// on a stack of the area.
+// Size - 1 of the run's default stacks: what top_of finds from the address bits, for those who know that
+// rsp lies on a stack of that class.
 extern std::uintptr_t stack_last;
 
 inline bool on_stack(std::uintptr_t sp) noexcept {
   return the_area.holds(sp) && the_area.region_of(sp) < stack_regions;
 }
+inline unsigned region_of_stack(const stack_top *top) noexcept {
+  return the_area.region_of(reinterpret_cast<std::uintptr_t>(top));
+}
 inline std::size_t stack_size_of(const stack_top *top) noexcept {
-  return std::size_t{1} << (the_area.region_of(reinterpret_cast<std::uintptr_t>(top)) + smallest_class_log2);
+  return std::size_t{1} << (region_of_stack(top) + smallest_class_log2);
 }
 inline std::uintptr_t stack_bottom(const stack_top *top) noexcept {
   return reinterpret_cast<std::uintptr_t>(top + 1) - stack_size_of(top);
 }
 
-struct stack_list {
-  stack_top *head{nullptr};
-  long count{0};
-  void push(stack_top *top) noexcept {
-    top->next = head;
-    head = top;
-    ++count;
-  }
-  stack_top *pop() noexcept {
-    stack_top *top = head;
-    if (top != nullptr) {
-      head = top->next;
-      --count;
-    }
+// Where frames begin. The tops of sparse stacks lie at the same place of their pages, so the lines that
+// blocked threads are woken from would share few sets of the caches: 16 colours spread them over 1 KiB.
+inline void *first_frame(stack_top *top) noexcept {
+  const auto address = reinterpret_cast<std::uintptr_t>(top);
+  const unsigned r = the_area.region_of(address);
+  if (r < stack_region(first_sparse_log2))
     return top;
-  }
-};
+  const std::uintptr_t colour = address >> (r + smallest_class_log2) & 15;
+  return reinterpret_cast<void *>(address - colour * 64);
+}
 
-// What all workers share: stacks past the bound of their lists, and how new ones are made.
-class stack_pool {
+using stack_list = local_list<stack_top>;
+
+// How stacks of all classes are made, and what all workers share of them.
+class stack_memory {
 public:
-  // Stacks of 2^size_log2 bytes; `guarded`: with a guard page, if a method is found that works.
-  bool open(unsigned size_log2, bool guarded) noexcept;
+  // The run's default class, 2^size_log2 bytes; `guarded`: stacks of 16 KiB and more have a guard page, if a
+  // method is found that works. `bounds`: of idle stacks of a class; of those below a page as many times more
+  // as a page holds.
+  bool open(unsigned size_log2, bool guarded, thresholds bounds, int nodes, int workers) noexcept;
   void close() noexcept; // when no stack is in use
 
   // Paper 000, section 5: the stacks that are counted before the run, at once. False: no memory.
   bool prepare(int home, long count, stack_list &into) noexcept;
-  stack_top *take(int home) noexcept; // a pooled one, else a new one; nullptr: no memory
-  void put(stack_top *top) noexcept;
-  // Moves half of a list that has grown past the bound.
-  void trim(stack_list &list) noexcept;
-  // A new stack that its caller keeps for good (policy dos: one a descriptor).
-  stack_top *carve(int home) noexcept;
+  // A stack for an empty list: from the pools, else new. Further ones may come to lie in the list.
+  stack_top *refill(unsigned r, int home, stack_list &list) noexcept; // nullptr: no memory
+  // Half of a list at its bound moves up.
+  void lift(unsigned r, stack_list &list, int node) noexcept { of[r].pools.put(list.take_reserve(), node); }
+  void put(unsigned r, chain<stack_top> c, int node) noexcept { of[r].pools.put(c, node); }
+  // A new stack of the default class that its caller keeps (policy dos: one a descriptor).
+  stack_top *carve(int home, content &holds) noexcept;
+  void give_back(stack_top *top, part::last_look look) noexcept; // what carve gave
+  void give_back(chain<stack_top> c) noexcept;                   // to the kernel
 
   std::size_t size() const noexcept { return std::size_t{1} << log2; }
   unsigned region() const noexcept { return stack_region(log2); }
-  std::size_t guard_size() const noexcept;
-  long allocated() noexcept;
-  long unguarded() noexcept;
+  std::uint32_t half(unsigned r) const noexcept { return of[r].pools.half(); }
+  std::size_t guard_size(unsigned r) const noexcept;
+  std::size_t guard_size() const noexcept { return guard_size(region()); }
 
-  static constexpr long list_bound = 64;
+  struct numbers {
+    long allocated; // carved and not given back
+    long most;      // so many there were at one time
+    long at_nodes;
+    long in_global;
+  };
+  numbers count(unsigned r) noexcept;
+  long allocated() noexcept; // of all classes
+  long most() noexcept;
+  long unguarded() noexcept;
+  free_pools<stack_top, most_nodes> &pools(unsigned r) noexcept { return of[r].pools; }
 
 private:
-  void dress(stack_top *top) noexcept;
+  struct stack_class {
+    free_pools<stack_top, most_nodes> pools;
+    long made{0}; // carved and not given back
+    long most{0};
+  };
+  void dress(stack_top *top, content holds) noexcept;
+  void count_made(unsigned r, long n) noexcept;
+  char *carve_some(unsigned r, int home, std::size_t &count, content &holds) noexcept;
 
   unsigned log2{0};
   std::uint8_t method{0};
-  spinlock lock;
-  stack_list pooled;
-  long made{0};
   long bare{0};
+  stack_class of[stack_regions];
 };
 
-extern stack_pool the_stacks;
+extern stack_memory the_stacks;
 
 } // namespace nth::detail

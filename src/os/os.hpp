@@ -18,7 +18,7 @@ void *reserve(void *address, std::size_t size, std::size_t alignment) noexcept;
 void release(void *address, std::size_t size) noexcept;
 
 // What may be reserved at most, and whether at an address of our choice: ThreadSanitizer ends a process
-// that maps memory where it does not expect any.
+// that maps memory where it does not expect any; Valgrind and user emulators pay for what is only reserved.
 std::size_t largest_reservation() noexcept;
 bool address_is_ours_to_choose() noexcept;
 

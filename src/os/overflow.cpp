@@ -90,7 +90,9 @@ void report(const fault_place &place, std::uintptr_t address, const void *contex
   char advice[96] = "Give the thread less to do on its stack.";
   if (const std::size_t size = advised_size(place.stack_size, lacked))
     std::snprintf(advice, sizeof advice,
-                  "Set NTH_STACK_SIZE=%zu or more, or give it less to do on its stack.", size);
+                  place.own_size ? "Give it %zu or more by nth_set_stack_size, or less to do on its stack."
+                                 : "Set NTH_STACK_SIZE=%zu or more, or give it less to do on its stack.",
+                  size);
   char line[640];
   const int length =
       std::snprintf(line, sizeof line,

@@ -15,6 +15,7 @@ struct fault_place {
   const void *root;   // its root function
   std::uint32_t generation;
   std::size_t stack_size;
+  bool own_size;               // the thread was given a stack of its own size
   std::uintptr_t stack_bottom; // lowest usable address of the stack
 };
 using locate_fault = fault_place (*)(std::uintptr_t address) noexcept;

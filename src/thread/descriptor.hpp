@@ -9,6 +9,7 @@
 // `generation` by anyone, atomically (one 64-bit word, so that a late call is told from a right one).
 #pragma once
 
+#include "arch/desc_offsets.h"
 #include "nth/nth.h"
 
 #include <cstddef>
@@ -23,13 +24,18 @@ enum class thread_state : std::uint8_t {
   ready_again, // its stack holds a saved context
   blocked,     // suspended, waits for its count
   outside,     // stands for a kernel thread that is no worker
-  spill        // holds successors or arguments of another descriptor
+  spill,       // holds successors or arguments of another descriptor, or what a loop has in common
+  member,      // of a batch, not initialised yet
+  waits        // suspended at a sync, until a call that it has spawned has ended
 };
 
 // flags
-constexpr std::uint8_t flag_spilled = 0x08; // args[0] leads to spill blocks, args[1] words of arguments
-constexpr std::uint8_t flag_many = 0x10;    // succ leads to spill blocks with several successors
-constexpr std::uint8_t flag_keep_fp = 0x20;
+constexpr std::uint8_t flag_class = 0x0f; // 0: a stack of the default class; else 1 + the region of its stack
+constexpr std::uint8_t flag_spilled = 0x10; // args[0] leads to spill blocks, args[1] words of arguments
+constexpr std::uint8_t flag_no_suspend =
+    0x10; // once started: in nth_no_suspend scopes, counted beside the saved fp
+constexpr std::uint8_t flag_many = 0x20; // succ leads to spill blocks with several successors
+constexpr std::uint8_t flag_keep_fp = 0x40;
 constexpr std::uint8_t flag_token = 0x80; // an unblock came before its block
 
 // ndep: bits 0 … 28 the count, and
@@ -50,16 +56,19 @@ struct alignas(64) nth_desc {
 };
 
 static_assert(sizeof(nth_desc) == 64);
-static_assert(offsetof(nth_desc, next) == 0 && offsetof(nth_desc, root) == 8 &&
-              offsetof(nth_desc, succ) == 16);
-static_assert(offsetof(nth_desc, ndep) == 24 && offsetof(nth_desc, generation) == 28);
-static_assert(offsetof(nth_desc, state) == 30 && offsetof(nth_desc, flags) == 31 &&
-              offsetof(nth_desc, args) == 32);
+static_assert(offsetof(nth_desc, next) == NTH_DESC_NEXT && offsetof(nth_desc, root) == NTH_DESC_ROOT &&
+              offsetof(nth_desc, succ) == NTH_DESC_SUCC);
+static_assert(offsetof(nth_desc, ndep) == NTH_DESC_NDEP && offsetof(nth_desc, generation) == 28);
+static_assert(offsetof(nth_desc, state) == NTH_DESC_STATE && offsetof(nth_desc, flags) == 31 &&
+              offsetof(nth_desc, args) == NTH_DESC_ARGS);
 
 namespace nth::detail {
 
-// args once the thread has started
+// args once the thread has started. saved_fp: MXCSR and x87 control word in 48 bits, with flag_keep_fp; the
+// number of nth_no_suspend scopes above them, with flag_no_suspend. The flags end with the thread.
 enum saved_word { saved_sp = 0, saved_caught = 1, saved_errno = 2, saved_fp = 3 };
+constexpr unsigned scopes_shift = 48;
+constexpr std::uint64_t below_scopes = (std::uint64_t{1} << scopes_shift) - 1;
 
 // The fields are plain in type, for creation writes them without ceremony, and atomic in use.
 inline thread_state state_of(const nth_desc *d) noexcept {
@@ -90,10 +99,39 @@ constexpr dep_word token_in_word = dep_word{flag_token} << 56;
 
 // State and flags at once, for what is common: never suspended, nothing special.
 using state_flags [[gnu::may_alias]] = std::uint16_t;
-inline bool is_plain_fresh(const nth_desc *d) noexcept {
-  return __atomic_load_n(reinterpret_cast<const state_flags *>(&d->state), __ATOMIC_RELAXED) ==
-         static_cast<std::uint16_t>(thread_state::ready_fresh);
+
+// State and flags are written together where they are soon read together: a load of two bytes that were
+// written one by one waits for both stores.
+inline unsigned state_and_flags(const nth_desc *d) noexcept {
+  return __atomic_load_n(reinterpret_cast<const state_flags *>(&d->state), __ATOMIC_RELAXED);
 }
+inline void set_state_and_flags(nth_desc *d, unsigned both) noexcept {
+  __atomic_store_n(reinterpret_cast<state_flags *>(&d->state), static_cast<std::uint16_t>(both),
+                   __ATOMIC_RELAXED);
+}
+// A thread that was made, and now waits in a queue.
+inline void set_ready_fresh(nth_desc *d, unsigned created) noexcept {
+  set_state_and_flags(d, created + static_cast<unsigned>(thread_state::ready_fresh) -
+                             static_cast<unsigned>(thread_state::created));
+}
+
+// A member of a batch that is to be initialised. Threads leave a count of zero behind, so a predecessor that ends too
+// early is noticed. `common`: its creation needs no look at the table of needs.
+constexpr unsigned member_common = static_cast<unsigned>(thread_state::member);
+constexpr unsigned member_by_need = member_common | 0x100;
+static_assert(member_common == NTH_DESC_MEMBER &&
+              static_cast<unsigned>(thread_state::created) == NTH_DESC_CREATED &&
+              NTH_MAX_DEPENDENCIES == NTH_MOST_DEPENDENCIES);
+
+inline bool is_plain_fresh(const nth_desc *d) noexcept {
+  return state_and_flags(d) == static_cast<unsigned>(thread_state::ready_fresh);
+}
+// A thread that has been suspended, on a stack of the default class.
+inline bool is_plain_again(const nth_desc *d) noexcept {
+  constexpr unsigned wanted = static_cast<unsigned>(thread_state::ready_again);
+  return (state_and_flags(d) & (0xffU | unsigned{flag_class} << 8)) == wanted;
+}
+inline unsigned class_of(const nth_desc *d) noexcept { return flags_of(d) & flag_class; }
 
 // The fields that every creation writes. The generation is left alone: it was counted up when the last
 // use ended, and reading it here would wait for a line that need only be written.

@@ -4,39 +4,12 @@
 #include "memory/annotate.hpp"
 #include "os/os.hpp"
 #include "thread/create.hpp"
+#include "thread/fork.hpp"
 #include "thread/ready.hpp"
 
 #include <type_traits>
 
 namespace nth::detail {
-
-// ---- Stacks of a worker --------------------------------------------------------------------------------
-
-stack_top *take_stack(worker *w) noexcept {
-  // The loop stack that was dropped last is free by now: its worker has gone on elsewhere.
-  if (stack_top *top = w->dropped) {
-    w->dropped = nullptr;
-    return top;
-  }
-  if (stack_top *top = w->stacks.pop())
-    return top;
-  return the_stacks.take(w->id);
-}
-
-void give_stack(worker *w, stack_top *stack) noexcept {
-  w->stacks.push(stack);
-  if (w->stacks.count > stack_pool::list_bound) [[unlikely]]
-    the_stacks.trim(w->stacks);
-}
-
-void send_stacks(worker *w) noexcept {
-  if (w->dropped != nullptr) {
-    the_stacks.put(w->dropped);
-    w->dropped = nullptr;
-  }
-  while (stack_top *top = w->stacks.pop())
-    the_stacks.put(top);
-}
 
 namespace {
 
@@ -88,8 +61,7 @@ inline void run_root(worker *w, nth_desc *d) {
   read_spill(list, 1, static_cast<int>(n), words);
   release_spill(w, list);
   d->succ = nullptr;
-  for (long i = 0; i < n; ++i)
-    count_ended(w, reinterpret_cast<nth_desc *>(words[i]));
+  end_all(w, reinterpret_cast<nth_desc **>(words), n);
 }
 
 // Private part entered. True: the successor s got ready by it, and is the caller's to run.
@@ -121,6 +93,8 @@ inline bool end_thread(worker *w, nth_desc *d, nth_desc *&s) noexcept {
 
 // After a thread has ended: what comes next. Null: the run ends.
 inline nth_desc *end_and_next(worker *w, nth_desc *ended) noexcept {
+  if (linked_spawned(w)) [[unlikely]]
+    report_forgotten(w, ended);
   if (!enter_quietly(w)) [[unlikely]]
     return end_and_next_slow(w, ended);
   nth_desc *d = nullptr;
@@ -139,6 +113,8 @@ inline nth_desc *end_and_next(worker *w, nth_desc *ended) noexcept {
 }
 
 inline nth_desc *take_first(worker *w) noexcept {
+  if (w->waits_for != nullptr)
+    publish_waiter(w);
   nth_desc *d = w->first;
   w->first = nullptr;
   return d != nullptr ? d : next(w);
@@ -160,15 +136,65 @@ inline nth_desc *take_first(worker *w) noexcept {
   return d;
 }
 
-// Policies lsa and dos: a thread on its own stack.
+// Policies lsa and dos, and threads with many arguments on a stack of their own class.
 [[noreturn]] void thread_main() {
-  stack_top *const here = top_here();
+  stack_top *const here = top_of(stack_pointer());
   nth_desc *d = here->thread;
   run_root(current_worker(), d);
   worker *w = current_worker();
   d->args[saved_sp] = reinterpret_cast<long>(here);
   w->ended = d;
   arch::drop(w->loop_sp, w);
+}
+
+// ---- Threads that the loop does not call ---------------------------------------------------------------
+
+// The context in which d begins, on a stack of its own; null: no memory.
+template <class Policy>
+void *begin_elsewhere(worker *w, nth_desc *d) noexcept {
+  constexpr bool dos = std::is_same_v<Policy, dos_policy>;
+  const unsigned of_class = class_of(d);
+  stack_top *stack = nullptr;
+  if (of_class != 0)
+    stack = take_stack(w, of_class - 1);
+  else
+    stack = dos ? reinterpret_cast<stack_top *>(d + 1) : take_stack(w);
+  if (stack == nullptr)
+    return nullptr;
+  stack->thread = d;
+  annotate::fresh_context(stack);
+  if (of_class == 0)
+    return arch::fresh_context(dos ? static_cast<void *>(d) : first_frame(stack), thread_main);
+  return (flags_of(d) & flag_spilled) != 0 ? arch::fresh_context(first_frame(stack), thread_main)
+                                           : arch::start_context(stack);
+}
+
+// Runs d until it ends or suspends, from a loop that is suspended meanwhile. What comes next.
+template <class Policy>
+nth_desc *run_elsewhere(worker *w, nth_desc *d) noexcept {
+  void *context = is_fresh(d) ? begin_elsewhere<Policy>(w, d) : restore_rest(w, d);
+  if (context == nullptr)
+    return wait_for_stack(w, d);
+  const std::uintptr_t floor = w->join_floor;
+  if (class_of(d) != 0) {
+    w->special = special_class;
+    w->join_floor = ~std::uintptr_t{0};
+    bound_forks(w, class_of(d));
+  }
+  nth_arch_enter(&w->loop_sp, context, w);
+  w->special = 0;
+  w->join_floor = floor;
+  bound_forks(w, 0);
+  if constexpr (Policy::calls_roots)
+    w->loop_sp = nullptr;
+  nth_desc *ended = w->ended;
+  if (ended == nullptr)
+    return take_first(w);
+  w->ended = nullptr;
+  auto *stack = reinterpret_cast<stack_top *>(ended->args[saved_sp]);
+  if (!std::is_same_v<Policy, dos_policy> || class_of(ended) != 0)
+    give_stack(w, stack);
+  return end_and_next(w, ended);
 }
 
 // ---- The loop ----------------------------------------------------------------------------------------------
@@ -191,6 +217,10 @@ template <class Policy>
         d = end_and_next(w, d);
         continue;
       }
+      if (class_of(d) != 0) [[unlikely]] {
+        d = run_elsewhere<Policy>(w, d);
+        continue;
+      }
       if (!is_fresh(d)) {
         // It has a stack of its own, and this one holds nothing.
         drop_stack(w, here);
@@ -201,30 +231,7 @@ template <class Policy>
       w = current_worker();
       d = end_and_next(w, d);
     } else {
-      void *context = nullptr;
-      if (!is_fresh(d)) {
-        context = restore_rest(w, d);
-      } else {
-        stack_top *stack =
-            std::is_same_v<Policy, dos_policy> ? reinterpret_cast<stack_top *>(d + 1) : take_stack(w);
-        if (stack == nullptr) {
-          d = wait_for_stack(w, d);
-          continue;
-        }
-        stack->thread = d;
-        annotate::fresh_context(stack);
-        context = arch::fresh_context(std::is_same_v<Policy, dos_policy> ? static_cast<void *>(d) : stack,
-                                      thread_main);
-      }
-      nth_arch_enter(&w->loop_sp, context, w);
-      if (nth_desc *ended = w->ended) {
-        w->ended = nullptr;
-        if constexpr (std::is_same_v<Policy, lsa_policy>)
-          give_stack(w, reinterpret_cast<stack_top *>(ended->args[saved_sp]));
-        d = end_and_next(w, ended);
-      } else {
-        d = take_first(w);
-      }
+      d = run_elsewhere<Policy>(w, d);
     }
   }
 }
@@ -237,13 +244,13 @@ void *loop_context(stack_top *stack) noexcept {
   // Under dos the place below is a descriptor's; it stays zero here, so that a walk sees none.
   switch (the_runtime.policy) {
   case NTH_POLICY_LSA:
-    return arch::fresh_context(stack, loop<lsa_policy>);
+    return arch::fresh_context(first_frame(stack), loop<lsa_policy>);
   case NTH_POLICY_DOS:
     return arch::fresh_context(reinterpret_cast<nth_desc *>(stack) - 1, loop<dos_policy>);
   case NTH_POLICY_DSR:
     break;
   }
-  return arch::fresh_context(stack, loop<dsr_policy>);
+  return arch::fresh_context(first_frame(stack), loop<dsr_policy>);
 }
 
 void enter_first_loop(worker *w, stack_top *stack) noexcept {
@@ -252,11 +259,51 @@ void enter_first_loop(worker *w, stack_top *stack) noexcept {
 
 // ---- Joining one child in place --------------------------------------------------------------------------
 
-bool join_in_place(worker *w) noexcept {
+namespace {
+
+// A child that is called shares what d has of the kernel thread: nothing of that may be d's own.
+inline bool shares_nothing(const worker *w, const nth_desc *d) noexcept {
+  return (flags_of(d) & flag_keep_fp) == 0 && w->eh->caught == nullptr && w->eh->uncaught == 0;
+}
+
+// Calls the child's root on `here`, the stack of d. The child may block and keep the stack: the worker on
+// which it ends is returned.
+inline worker *call_child(worker *w, stack_top *here, nth_desc *d, nth_desc *child) noexcept {
+  const int saved = *w->errno_place;
+  here->thread = child;
+  nth_arch_call_in_place(child->args[0], child->args[1], child->args[2], child->args[3], child->root);
+  w = current_worker();
+  here->thread = d;
+  *w->errno_place = saved;
+  return w;
+}
+
+} // namespace
+
+bool call_new_child(worker *w, nth_desc *child) noexcept {
+  if (w->special != 0)
+    return false;
   stack_top *const here = top_here();
   nth_desc *d = here->thread;
-  if ((stack_pointer() & stack_last) < w->join_floor || dependencies(d) != 2 ||
-      (flags_of(d) & flag_keep_fp) != 0 || w->eh->caught != nullptr || w->eh->uncaught != 0 || w->tick == 1)
+  if (!is_plain_fresh(child) || !shares_nothing(w, d) ||
+      !may_call_in_place(child, stack_pointer() - stack_bottom(here) - the_stacks.guard_size()))
+    return false;
+  leave_sharing(w);
+  w = call_child(w, here, d, child);
+  enter(w);
+  nth_desc *s = nullptr;
+  if (end_thread(w, child, s))
+    push_front(w, s);
+  leave_sharing(w);
+  return true;
+}
+
+bool join_in_place(worker *w) noexcept {
+  stack_top *const here = top_here();
+  if ((stack_pointer() & stack_last) < w->join_floor)
+    return false;
+  nth_desc *d = here->thread;
+  if (dependencies(d) != 2 || !shares_nothing(w, d) || w->tick == 1)
     return false;
   if (!enter_quietly(w)) {
     leave(w);
@@ -271,13 +318,8 @@ bool join_in_place(worker *w) noexcept {
   ++f.lo;
   --w->tick;
   leave(w);
-  const int saved = *w->errno_place;
   set_state(d, thread_state::blocked);
-  here->thread = child;
-  nth_arch_call_in_place(child->args[0], child->args[1], child->args[2], child->args[3], child->root);
-  w = current_worker(); // the child may have blocked, and gone on with another one
-  here->thread = d;
-  *w->errno_place = saved;
+  w = call_child(w, here, d, child);
   if ((flags_of(child) & (flag_many | flag_keep_fp)) != 0) [[unlikely]]
     end_thread_rare(w, child);
   retire(child);

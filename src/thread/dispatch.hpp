@@ -41,10 +41,24 @@ void enter_first_loop(worker *w, stack_top *stack) noexcept;
 // promised. False: nothing was done.
 bool join_in_place(worker *w) noexcept;
 
-// A stack from the worker's list, the pool, or new memory.
+// Whether `child`, which was never started, may be called on a stack with `room` bytes below rsp, because it is
+// proved that it does not block and needs no more than that (call_in_place.cpp).
+bool may_call_in_place(const nth_desc *child, std::uintptr_t room) noexcept;
+// A creator that would have to make way for `child` calls it instead, if it may. Private part entered; true:
+// the child has ended, and the private part was left.
+bool call_new_child(worker *w, nth_desc *child) noexcept;
+
+// A stack of the default class, or of region r, from the worker's list, the pools, or new memory.
 stack_top *take_stack(worker *w) noexcept;
+stack_top *take_stack(worker *w, unsigned r) noexcept;
 void give_stack(worker *w, stack_top *stack) noexcept;
-void send_stacks(worker *w) noexcept; // all to the pool; called when a worker goes idle
+// Those of the default class, by which idle workers would hold more than the run needs, and those of other
+// nodes: to the pools. Called when a worker goes idle.
+void send_stacks(worker *w) noexcept;
+
+// What a spawned call finds of a stack of that class (0: the default one) when it is called there: half of it, and
+// nothing of those that are for proved needs (c_api/spawn.cpp).
+void bound_forks(worker *w, unsigned of_class) noexcept;
 
 // ---- What a suspended thread keeps besides its registers (in its descriptor) ----
 
@@ -55,7 +69,8 @@ inline void save_rest(worker *w, nth_desc *d, void *sp) noexcept {
                                            static_cast<std::uint32_t>(*w->errno_place));
   if ((flags_of(d) & flag_keep_fp) != 0) [[unlikely]] {
     const arch::fp_control c = arch::read_fp();
-    d->args[saved_fp] = static_cast<long>(static_cast<std::uint64_t>(c.x87) << 32 | c.mxcsr);
+    const std::uint64_t scopes = static_cast<std::uint64_t>(d->args[saved_fp]) & ~below_scopes;
+    d->args[saved_fp] = static_cast<long>(scopes | static_cast<std::uint64_t>(c.x87) << 32 | c.mxcsr);
     arch::write_fp(arch::standard_fp);
   }
 }

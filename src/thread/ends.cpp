@@ -5,6 +5,14 @@
 
 namespace nth::detail {
 
+namespace {
+
+void set_ready(nth_desc *s) noexcept {
+  set_state(s, state_of(s) == thread_state::created ? thread_state::ready_fresh : thread_state::ready_again);
+}
+
+} // namespace
+
 void make_ready(worker *w, nth_desc *s, queue_end end) noexcept {
   if (state_of(s) == thread_state::outside) {
     // A kernel thread waits on this word (outside.cpp). It may be gone before futex_wake, whose address
@@ -14,7 +22,7 @@ void make_ready(worker *w, nth_desc *s, queue_end end) noexcept {
     os::futex_wake(word, 1);
     return;
   }
-  set_state(s, state_of(s) == thread_state::created ? thread_state::ready_fresh : thread_state::ready_again);
+  set_ready(s);
   if (end == queue_end::front)
     push_front(w, s);
   else
@@ -35,20 +43,52 @@ namespace {
       dependencies(s) & dep_count);
 }
 
-} // namespace
-
-void lower(worker *w, nth_desc *s, std::uint32_t n) noexcept {
+// True: that was all that s waited for.
+inline bool lower_count(nth_desc *s, std::uint32_t n) noexcept {
   const std::uint32_t left = dependencies(s);
   if (left == n) {
     // All that is left is ours, so nobody else may touch the count: no locked instruction is needed.
     __atomic_store_n(&s->ndep, 0, __ATOMIC_RELAXED);
-    return make_ready(w, s, queue_end::front);
+    return true;
   }
-  if ((left & dep_count) < n)
-    return below_zero(s, n);
+  if ((left & dep_count) < n) {
+    below_zero(s, n);
+    return false;
+  }
   // Release: what the ended threads did is seen by whoever brings the count to zero; acquire: by s.
-  if (__atomic_sub_fetch(&s->ndep, n, __ATOMIC_ACQ_REL) == 0)
+  return __atomic_sub_fetch(&s->ndep, n, __ATOMIC_ACQ_REL) == 0;
+}
+
+} // namespace
+
+void lower(worker *w, nth_desc *s, std::uint32_t n) noexcept {
+  if (lower_count(s, n))
     make_ready(w, s, queue_end::front);
+}
+
+void end_all(worker *w, nth_desc **list, long n) noexcept {
+  // Each lies in a line of its own, which other cores may have.
+  for (long i = 0; i < n; ++i)
+    __builtin_prefetch(list[i], 1);
+  post_ended(w);
+  long ready = 0;
+  for (long i = 0; i < n;) {
+    nth_desc *const s = list[i];
+    std::uint32_t times = 0;
+    while (i < n && list[i] == s) {
+      ++times;
+      ++i;
+    }
+    if (!lower_count(s, times))
+      continue;
+    if (state_of(s) == thread_state::outside) {
+      make_ready(w, s, queue_end::front);
+    } else {
+      set_ready(s);
+      list[ready++] = s;
+    }
+  }
+  push_front_all(w, list, ready);
 }
 
 void post_ended(worker *w) noexcept {

@@ -12,6 +12,7 @@
 #include "thread/dispatch.hpp"
 #include "thread/ready.hpp"
 #include "thread/runtime.hpp"
+#include "thread/victims.hpp"
 
 namespace nth::detail {
 
@@ -79,7 +80,7 @@ void report_deadlock() noexcept {
   for_each_live(
       [](nth_desc *d, void *context) noexcept {
         auto *sum = static_cast<tally *>(context);
-        if (state_of(d) != thread_state::blocked)
+        if (state_of(d) != thread_state::blocked && state_of(d) != thread_state::waits)
           return;
         ++sum->blocked;
         if (sum->blocked > 8 || sum->used + 100 > sizeof sum->text)
@@ -130,24 +131,22 @@ void pause_ns(worker *w, std::uint64_t duration) noexcept {
   do {
     for (int i = 0; i < 16 && w->inbox.load(std::memory_order_relaxed) == nullptr; ++i)
       os::pause();
+    if (the_runtime.crowded)
+      os::yield_processor();
   } while (os::now_ns() < until && w->inbox.load(std::memory_order_relaxed) == nullptr);
 }
 
+// Blocks of all others, far ones too, before private parts: a whole block from afar costs less than asking
+// a neighbour for what it is about to run.
 bool search_others(worker *w) noexcept {
-  runtime &rt = the_runtime;
-  const int n = rt.workers;
-  const auto start = static_cast<int>(next_random(w) % static_cast<std::uint64_t>(n));
-  for (int i = 0; i < n; ++i) {
-    worker *v = rt.at((start + i) % n);
-    if (v != w && steal(w, v))
-      return true;
-  }
-  for (int i = 0; i < n; ++i) {
-    worker *v = rt.at((start + i) % n);
-    if (v != w && v->active.load(std::memory_order_relaxed) != 0 && steal_private(w, v, first_patience_ns))
-      return true;
-  }
-  return false;
+  const int workers = the_runtime.workers;
+  const std::uint64_t random = next_random(w);
+  if (try_others(w, workers, random, [w](int id) noexcept { return steal(w, the_runtime.at(id)); }))
+    return true;
+  return try_others(w, workers, random, [w](int id) noexcept {
+    worker *v = the_runtime.at(id);
+    return v->active.load(std::memory_order_relaxed) != 0 && steal_private(w, v, first_patience_ns);
+  });
 }
 
 } // namespace
@@ -180,6 +179,7 @@ nth_desc *next_or_idle(worker *w) noexcept {
   top_here()->thread = nullptr;
   send_returns(w);
   send_stacks(w);
+  send_blocks(w);
   w->active.store(0, std::memory_order_relaxed);
   rt.searching.fetch_add(1, std::memory_order_seq_cst);
   nth_desc *d = nullptr;

@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "os/os.hpp"
+#include "thread/desc_memory.hpp"
 #include "thread/ready.hpp"
 
 namespace nth::detail {
@@ -54,6 +55,8 @@ void drop_outside_desc(nth_desc *d) noexcept {
   outside_scope outside;
   retire(d);
   release_desc(outside.get(), d);
+  if (the_area.node_of(d) != outside->node) [[unlikely]]
+    send_returns(outside.get());
 }
 
 void wait_outside(nth_desc *d) noexcept {

@@ -9,15 +9,29 @@ namespace nth::detail {
 // ---- Blocks ------------------------------------------------------------------------------------------
 
 block *take_block(worker *w) noexcept {
-  if (w->empties.head == nullptr && !the_blocks.refill(w->empties, w->id)) [[unlikely]]
-    return nullptr;
-  return w->empties.pop();
+  if (block *b = w->empties.pop()) [[likely]]
+    return b;
+  return the_blocks.refill(w->empties, w->home);
 }
 
 void give_block(worker *w, block *b) noexcept {
-  w->empties.push(b);
-  if (w->empties.count > block_pool::list_bound) [[unlikely]]
-    the_blocks.trim(w->empties);
+  if (w->blocks_away != nullptr) [[unlikely]] {
+    const int node = the_area.node_of(b);
+    if (node != w->node) {
+      chain<block> &away = w->blocks_away[node];
+      away.push(b);
+      if (away.count == chain_length)
+        the_blocks.put(away.take(), node);
+      return;
+    }
+  }
+  while (!w->empties.push(b, block_memory::half))
+    [[unlikely]] the_blocks.lift(w->empties, w->node);
+}
+
+void send_blocks(worker *w) noexcept {
+  for (int node = 0; w->blocks_away != nullptr && node < the_area.nodes; ++node)
+    the_blocks.put(w->blocks_away[node].take(), node);
 }
 
 // A ring that is full grows; old arrays stay until the run ends (their sum is less than the newest).
@@ -28,7 +42,7 @@ bool push_ring(worker *w, block_ring<block> &ring, block *b) noexcept {
   std::size_t one = 1;
   std::size_t bytes = block_ring<block>::array_bytes(capacity);
   bytes = (bytes + 63) / 64 * 64;
-  void *memory = the_area.carve(region::arrays, w->id, bytes, one);
+  void *memory = the_area.carve(region::arrays, w->home, bytes, one);
   if (memory == nullptr)
     return false;
   ring.grow(memory, capacity);
@@ -77,18 +91,25 @@ void open_front(worker *w, block *b) noexcept {
 
 // ---- Pushing -------------------------------------------------------------------------------------------
 
-void push_front_slow(worker *w, nth_desc *d) noexcept {
+bool room_in_front(worker *w) noexcept {
   window &f = w->own.front;
   if (f.b != nullptr && f.empty()) {
     f.lo = f.hi = block_size;
-  } else {
-    block *fresh = take_block(w);
-    if (fresh == nullptr)
-      return push_spare(w, d);
-    if (f.b != nullptr)
-      push_ring_or_spare(w, w->front_ring, close(f));
-    f = {fresh, block_size, block_size};
+    return true;
   }
+  block *fresh = take_block(w);
+  if (fresh == nullptr)
+    return false;
+  if (f.b != nullptr)
+    push_ring_or_spare(w, w->front_ring, close(f));
+  f = {fresh, block_size, block_size};
+  return true;
+}
+
+void push_front_slow(worker *w, nth_desc *d) noexcept {
+  if (!room_in_front(w))
+    return push_spare(w, d);
+  window &f = w->own.front;
   f.b->slot[--f.lo] = d;
 }
 
@@ -121,10 +142,10 @@ void push_behind_spare(worker *w, nth_desc *d) noexcept {
 
 } // namespace
 
-void push_back_slow(worker *w, nth_desc *d) noexcept {
+bool room_in_back(worker *w) noexcept {
   window &b = w->own.back;
   if (b.b == nullptr && w->own.spare_back != nullptr)
-    return push_behind_spare(w, d);
+    return false;
   if (b.b != nullptr && b.lo > block_size / 2) {
     // Few are left, and threads that yield to one another keep it so: they move down.
     for (std::uint32_t i = b.lo; i < b.hi; ++i)
@@ -137,9 +158,16 @@ void push_back_slow(worker *w, nth_desc *d) noexcept {
     if (b.b != nullptr)
       push_ring_or_spare(w, w->back_ring, close(b));
     b = {take_block(w), 0, 0};
-    if (b.b == nullptr)
-      return push_spare_back(w, d);
   }
+  return b.b != nullptr;
+}
+
+void push_back_slow(worker *w, nth_desc *d) noexcept {
+  window &b = w->own.back;
+  if (b.b == nullptr && w->own.spare_back != nullptr)
+    return push_behind_spare(w, d);
+  if (!room_in_back(w))
+    return push_spare_back(w, d);
   b.b->slot[b.hi++] = d;
 }
 
@@ -177,14 +205,9 @@ void accept_block(worker *w, block *b) noexcept {
 void accept_inbox(worker *w) noexcept {
   if (w->inbox.load(std::memory_order_relaxed) == nullptr)
     return;
-  block *youngest = w->inbox.exchange(nullptr, std::memory_order_acquire);
-  block *oldest = nullptr; // arrival order, so that later ones come to lie further out
-  while (youngest != nullptr) {
-    block *next = youngest->next;
-    youngest->next = oldest;
-    oldest = youngest;
-    youngest = next;
-  }
+  const taking_scope taking(w, w);
+  // In the order of arrival, so that later ones come to lie further out.
+  block *oldest = oldest_first(w->inbox.exchange(nullptr, std::memory_order_acquire));
   while (oldest != nullptr) {
     block *next = oldest->next;
     accept_block(w, oldest);
@@ -241,6 +264,23 @@ nth_desc *pop_slow(worker *w) noexcept {
   return f.b->slot[f.lo++];
 }
 
+void turn_back_window(worker *w) noexcept {
+  window &f = w->own.front;
+  window &k = w->own.back;
+  block *spent = f.b;
+  if (spent != nullptr && !f.empty()) {
+    push_ring_or_spare(w, w->front_ring, close(f));
+    spent = nullptr;
+  }
+  f = k;
+  k = {spent, 0, 0};
+  for (std::uint32_t i = f.lo, j = f.hi; i + 1 < j; ++i) {
+    nth_desc *const newer = f.b->slot[--j];
+    f.b->slot[j] = f.b->slot[i];
+    f.b->slot[i] = newer;
+  }
+}
+
 bool any_ready(const worker *w) noexcept {
   const private_part &p = w->own;
   return !p.front.empty() || !p.back.empty() || p.outgoing_count != 0 || p.spare != nullptr ||
@@ -253,20 +293,28 @@ long ready_blocks(const worker *w) noexcept {
 
 // ---- To other workers ------------------------------------------------------------------------------------
 
-void send_block(worker *to, block *b) noexcept {
+void send_chain(worker *to, block *youngest, block *oldest, std::uint32_t count) noexcept {
   // Push only, and taken as a whole: no ABA. Release: the taker sees the members.
   block *head = to->inbox.load(std::memory_order_relaxed);
-  do
-    b->next = head;
-  while (!to->inbox.compare_exchange_weak(head, b, std::memory_order_seq_cst, std::memory_order_relaxed));
+  do {
+    oldest->next = head;
+    // The head may have been taken and be in use elsewhere by now: then the depth is wrong until the next
+    // time that all is taken.
+    const std::uint32_t depth = head == nullptr ? 0 : __atomic_load_n(&head->depth, __ATOMIC_RELAXED);
+    __atomic_store_n(&youngest->depth, depth + count, __ATOMIC_RELAXED);
+  } while (
+      !to->inbox.compare_exchange_weak(head, youngest, std::memory_order_seq_cst, std::memory_order_relaxed));
 }
 
 namespace {
 
-void send_window(window &o, worker *to) noexcept {
-  send_block(to, close(o));
+void send_window(worker *w, int to) noexcept {
+  window &o = w->own.outgoing[to];
+  --w->own.outgoing_count;
+  ++w->away;
+  send_block(the_runtime.at(to), close(o));
   o = {};
-  wake_after_send(to);
+  wake_after_send(the_runtime.at(to));
 }
 
 } // namespace
@@ -274,8 +322,7 @@ void send_window(window &o, worker *to) noexcept {
 void push_outgoing(worker *w, int to, nth_desc *d, queue_end end) noexcept {
   window &o = w->own.outgoing[to];
   if (o.b != nullptr && o.b->end != end) [[unlikely]] {
-    --w->own.outgoing_count;
-    send_window(o, the_runtime.at(to));
+    send_window(w, to);
   }
   if (o.b == nullptr) {
     block *fresh = take_block(w);
@@ -290,18 +337,14 @@ void push_outgoing(worker *w, int to, nth_desc *d, queue_end end) noexcept {
   else
     o.b->slot[o.hi++] = d;
   if (o.hi - o.lo == block_size) {
-    --w->own.outgoing_count;
-    send_window(o, the_runtime.at(to));
+    send_window(w, to);
   }
 }
 
 void flush_outgoing(worker *w) noexcept {
   for (int to = 0; w->own.outgoing_count > 0; ++to) {
-    window &o = w->own.outgoing[to];
-    if (o.b != nullptr) {
-      --w->own.outgoing_count;
-      send_window(o, the_runtime.at(to));
-    }
+    if (w->own.outgoing[to].b != nullptr)
+      send_window(w, to);
   }
 }
 

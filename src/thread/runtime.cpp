@@ -2,15 +2,20 @@
 
 #include "base/error.hpp"
 #include "memory/annotate.hpp"
+#include "os/limits.hpp"
 #include "os/os.hpp"
 #include "os/overflow.hpp"
 #include "thread/create.hpp"
 #include "thread/dispatch.hpp"
+#include "thread/needs.hpp"
 #include "thread/ready.hpp"
+#include "thread/statistics.hpp"
+#include "thread/workers.hpp"
 #include "topology/topology.hpp"
 
 #include <cerrno>
-#include <new>
+#include <cstdio>
+#include <unistd.h>
 
 // NOLINTNEXTLINE(readability-identifier-naming): the name is the C++ ABI's
 extern "C" void *__cxa_get_globals() noexcept __attribute__((weak));
@@ -22,19 +27,17 @@ constinit worker nobody;
 
 extern "C" {
 __thread worker *nth_tls_worker = &nobody;
+NTH_API __thread nth_fork *nth_tls_fork = &nobody.fork;
 }
 
 namespace {
 
 constexpr std::size_t kernel_stack_bytes = std::size_t{256} << 10;
 
-constexpr std::size_t round_up(std::size_t n, std::size_t unit) noexcept {
-  return (n + unit - 1) / unit * unit;
-}
-
 void *worker_main(void *argument) {
   auto *w = static_cast<worker *>(argument);
   nth_tls_worker = w;
+  nth_tls_fork = &w->fork;
   if (the_runtime.bind)
     static_cast<void>(topology::bind_current_thread(w->id));
   static_cast<void>(os::alternate_stack_set()); // without one an overflow is a bare SIGSEGV
@@ -48,81 +51,13 @@ void *worker_main(void *argument) {
   return nullptr;
 }
 
-// One worker and its arrays, in memory of its own.
-struct worker_layout {
-  std::size_t outgoing;
-  std::size_t returns;
-  std::size_t each;
-  explicit worker_layout(int workers) noexcept
-      : outgoing(round_up(sizeof(worker), 64)),
-        returns(outgoing + round_up(sizeof(window) * static_cast<std::size_t>(workers), 64)),
-        each(round_up(returns + sizeof(block *) * static_cast<std::size_t>(workers + 1), 128)) {}
-};
-
-// Workers are found by index, so the arrays lie behind all of them.
-bool make_workers(runtime &rt) noexcept {
-  const worker_layout layout(rt.workers);
-  const auto count = static_cast<std::size_t>(rt.homes());
-  const std::size_t arrays = layout.each - layout.outgoing;
-  rt.memory_bytes = round_up(count * (sizeof(worker) + arrays), os::page_size());
-  void *memory = os::map_pages(rt.memory_bytes);
-  if (memory == nullptr)
-    return false;
-  rt.worker_memory = static_cast<worker *>(memory);
-  char *tail = static_cast<char *>(memory) + count * sizeof(worker);
-  for (int i = 0; i < rt.homes(); ++i) {
-    auto *w = new (rt.at(i)) worker;
-    w->id = i;
-    w->tick = inbox_period;
-    w->random = static_cast<std::uint64_t>(i) * 0x9e37'79b9'7f4a'7c15U + 1;
-    w->active.store(1, std::memory_order_relaxed);
-    w->request.store(one_sided_barrier ? request_idle : request_fence, std::memory_order_relaxed);
-    const part &home = rt.policy == NTH_POLICY_DOS ? the_area.at(the_stacks.region(), i)
-                                                   : the_area.at(region::descriptors, i);
-    w->home_begin = home.begin();
-    if (rt.policy == NTH_POLICY_DSR && i < rt.workers)
-      w->join_floor = (std::uintptr_t{1} << rt.stack_log2) / 8 * 7;
-    w->home_bytes = std::uintptr_t{1} << the_area.home_shift;
-    w->own.outgoing = reinterpret_cast<window *>(tail);
-    w->returns_to = reinterpret_cast<block **>(tail + (layout.returns - layout.outgoing));
-    tail += arrays;
-  }
-  return true;
-}
-
-// Paper 000, section 5: the number of stacks is known before the run, and they are allocated at once,
-// while nobody else runs and no lock is needed. Ours are (doc/design.md, "How many stacks"):
-//   dsr  P + 1    a loop's a worker, and one for the main thread, which blocks
-//   lsa  2P + 1   the loop's own besides
-//   dos  P        a loop's a worker; threads bring theirs
-bool prepare_stacks(runtime &rt) noexcept {
-  const int per_worker = rt.policy == NTH_POLICY_LSA ? 2 : 1;
-  for (int i = 0; i < rt.workers; ++i) {
-    long count = per_worker;
-    if (rt.policy == NTH_POLICY_DOS && i == 0 && the_stacks.allocated() == 1) {
-      // The stack on which the guard was proved has no other use here.
-      rt.at(0)->stacks.push(the_stacks.take(0));
-      count = 0;
-    }
-    if (!the_stacks.prepare(i, count, rt.at(i)->stacks))
-      return false;
-  }
-  if (rt.policy == NTH_POLICY_DOS || the_stacks.allocated() > rt.workers * per_worker)
-    return true;
-  stack_list one;
-  if (!the_stacks.prepare(rt.workers, 1, one))
-    return false;
-  the_stacks.put(one.pop());
-  return true;
-}
-
 os::fault_place locate(std::uintptr_t address) noexcept {
   os::fault_place place{};
   if (!on_stack(address))
     return place;
   const stack_top *top = top_of(address);
   const std::uintptr_t bottom = stack_bottom(top);
-  const std::size_t guard = the_stacks.guard_size();
+  const std::size_t guard = the_stacks.guard_size(region_of_stack(top));
   place.in_area = true;
   place.in_guard = address < bottom + guard;
   place.stack_size = stack_size_of(top);
@@ -130,6 +65,7 @@ os::fault_place locate(std::uintptr_t address) noexcept {
   if (place.in_guard) {
     if (const nth_desc *d = top->thread) {
       place.thread = d;
+      place.own_size = class_of(d) != 0;
       place.root = reinterpret_cast<const void *>(d->root);
       place.generation = generation_of(d);
     }
@@ -138,17 +74,20 @@ os::fault_place locate(std::uintptr_t address) noexcept {
 }
 
 void forget_all_stacks() noexcept {
-  const unsigned r = the_stacks.region();
-  for (int h = 0; h < the_area.homes; ++h) {
-    part &p = the_area.at(r, h);
-    for (std::uintptr_t at = p.begin(); at < p.begin() + p.carved(); at += the_stacks.size())
-      annotate::forget_stack(reinterpret_cast<stack_top *>(at + the_stacks.size()) - 1);
+  for (unsigned r = 0; r < stack_regions; ++r) {
+    const std::size_t size = std::size_t{1} << (r + smallest_class_log2);
+    for (int h = 0; h < the_area.homes; ++h)
+      the_area.at(r, h).for_each([size](std::uintptr_t bottom) {
+        annotate::forget_stack(reinterpret_cast<stack_top *>(bottom + size) - 1);
+      });
   }
 }
 
 void close_memory(runtime &rt) noexcept {
   forget_all_stacks();
   the_stacks.close();
+  the_descs.close();
+  the_blocks.close();
   the_area.close();
   if (rt.worker_memory != nullptr)
     os::unmap_pages(rt.worker_memory, rt.memory_bytes);
@@ -168,90 +107,180 @@ void stop_workers(runtime &rt, int started) noexcept {
   }
 }
 
+// The memory of each node, all regions: once, before anything is carved, so that no mapping is split later.
+void bind_memory(runtime &rt) noexcept {
+  rt.nodes_unbound = 0;
+  for (int node = 0; the_area.nodes > 1 && node < the_area.nodes; ++node) {
+    bool bound = true;
+    for (unsigned r = 0; r < region_count; ++r)
+      bound = topology::bind_memory(reinterpret_cast<void *>(the_area.node_begin(r, node)),
+                                    the_area.node_bytes(), node) &&
+              bound;
+    rt.nodes_unbound += bound ? 0 : 1;
+  }
+}
+
+// Why there is no area, and what to do.
+[[gnu::cold]] nth_status no_area(const nth_options &o, int workers, const home_layout &homes) noexcept {
+  const std::size_t least = area::least(homes.nodes, homes.homes_each);
+  const unsigned long gib = least >> 30;
+  if (static_cast<std::size_t>(o.area_size) < least)
+    return fail(
+        NTH_EINVAL,
+        "nth_init: %d workers need an area of %lu GiB at least; raise NTH_AREA_SIZE, which is %ld GiB, "
+        "or lower NTH_WORKERS",
+        workers, gib, o.area_size >> 30);
+  char limits[200], there[160], taken[240] = "";
+  if (os::describe_mapping(area::preferred_base, area::preferred_base + least, there, sizeof there))
+    std::snprintf(taken, sizeof taken, "; its usual place is taken by %s", there);
+  return fail(NTH_ENOMEM,
+              "nth_init: no address space: not even %lu GiB in one piece, the least for %d workers, could be "
+              "reserved; %s%s",
+              gib, workers, os::describe_limits(limits, sizeof limits), taken);
+}
+
 } // namespace
 
 nth_status start_runtime(const nth_options &o) noexcept {
   runtime &rt = the_runtime;
-  static_cast<void>(topology::load()); // without it one core is assumed
-  rt.workers = o.workers == 0 ? topology::usable_cores() : static_cast<int>(o.workers);
+  const topology::load_report machine = topology::load(o.placement); // not known: one core is assumed
+  if (machine.wrong[0] != '\0')
+    return fail(NTH_EINVAL, "NTH_PLACEMENT: %s", machine.wrong);
+  rt.workers = o.workers == 0 ? topology::default_workers() : static_cast<int>(o.workers);
   rt.policy = static_cast<nth_policy>(o.stack_policy);
   rt.stack_log2 = static_cast<unsigned>(__builtin_ctzl(static_cast<unsigned long>(o.stack_size)));
   rt.backlog_blocks = (static_cast<std::uint64_t>(o.backlog) + block_size - 1) / block_size;
   rt.spin_ns = static_cast<std::uint64_t>(o.spin_us) * 1000;
   rt.report_deadlock = o.report_deadlock != 0;
   rt.bind = o.bind != 0;
+  rt.crowded = rt.workers > topology::usable_cores();
+  rt.print_stats = o.stats != 0;
   rt.sleepers.store(0, std::memory_order_relaxed);
   rt.searching.store(0, std::memory_order_relaxed);
   rt.stopping.store(false, std::memory_order_relaxed);
   one_sided_barrier = os::barrier_register();
-  descriptors_made.store(0, std::memory_order_relaxed);
-  the_blocks.open();
 
-  if (!the_area.open(static_cast<std::size_t>(o.area_size), rt.homes())) {
+  const home_layout homes(rt.workers);
+  if (!the_area.open(static_cast<std::size_t>(o.area_size), homes.nodes, homes.homes_each)) {
     topology::unload();
-    return fail(NTH_ENOMEM,
-                "nth_init: no address space: not even 1 GiB could be reserved; raise the limit on "
-                "address space (ulimit -v)");
+    return no_area(o, rt.workers, homes);
   }
-  if (!the_stacks.open(rt.stack_log2, o.guard != 0) || !make_workers(rt) || !prepare_stacks(rt)) {
+  bind_memory(rt);
+  const thresholds stacks = {o.stacks_local, o.stacks_node, o.stacks_global};
+  const thresholds descs = {o.descriptors_local, o.descriptors_node, o.descriptors_global};
+  the_blocks.open(homes.nodes, rt.workers);
+  // Under policy dos a descriptor is a stack.
+  open_descs(rt.policy == NTH_POLICY_DOS ? stacks : descs, homes.nodes, rt.workers);
+  if (!the_stacks.open(rt.stack_log2, o.guard != 0, stacks, homes.nodes, rt.workers) || !make_workers(rt) ||
+      !prepare_stacks(rt)) {
+    const int workers = rt.workers;
     close_memory(rt);
     topology::unload();
-    return fail(NTH_ENOMEM, "nth_init: no memory for %d workers and their stacks of %ld bytes", rt.workers,
-                o.stack_size);
+    char limits[200];
+    return fail(NTH_ENOMEM, "nth_init: no memory for %d workers and their stacks of %ld bytes; %s", workers,
+                o.stack_size, os::describe_limits(limits, sizeof limits));
   }
+  the_needs.choose_classes();
   static_cast<void>(os::overflow_install(locate));
   kthreads = rt.workers;
   for (int i = 0; i < rt.workers; ++i) {
     rt.at(i)->kernel_thread = os::thread_start(worker_main, rt.at(i), kernel_stack_bytes);
     if (rt.at(i)->kernel_thread == 0) {
+      const int workers = rt.workers;
       stop_workers(rt, i);
       os::overflow_uninstall();
       close_memory(rt);
       topology::unload();
+      char limits[200];
       return fail(NTH_ESYS,
                   "nth_init: the kernel refused thread %d of %d; lower NTH_WORKERS or raise the limit on "
-                  "processes (ulimit -u)",
-                  i + 1, static_cast<int>(o.workers == 0 ? i + 1 : o.workers));
+                  "processes (ulimit -u), or, if its stack was refused: %s",
+                  i + 1, workers, os::describe_limits(limits, sizeof limits));
     }
   }
   rt.up.store(true, std::memory_order_release);
   return NTH_OK;
 }
 
+namespace {
+
+struct living {
+  long all;
+  long moving; // of them, ready or running
+};
+
+living count_living() noexcept {
+  living sum{0, 0};
+  for_each_live(
+      [](nth_desc *d, void *context) noexcept {
+        auto *counts = static_cast<living *>(context);
+        const thread_state s = state_of(d);
+        ++counts->all;
+        if (s == thread_state::ready_fresh || s == thread_state::ready_again)
+          ++counts->moving;
+      },
+      &sum);
+  return sum;
+}
+
+// What a thread last did may have been seen by the caller of nth_finalize before the worker that runs it has
+// counted it as ended, and a thread that it has woken may wait for the worker that it blocked on. So threads that
+// are not blocked, and workers that are not asleep, are given this long.
+constexpr std::uint64_t last_steps_ns = 1'000'000'000;
+
+} // namespace
+
 nth_status stop_runtime() noexcept {
   runtime &rt = the_runtime;
-  long live = 0;
-  for_each_live([](nth_desc *, void *count) noexcept { ++*static_cast<long *>(count); }, &live);
-  if (live != 0)
+  const std::uint64_t until = os::now_ns() + last_steps_ns;
+  living left = count_living();
+  while (left.all != 0 && os::now_ns() < until) {
+    const bool at_rest = rt.sleepers.load(std::memory_order_seq_cst) == rt.workers;
+    left = count_living();
+    if (left.moving == 0 && at_rest)
+      break;
+    os::yield_processor();
+  }
+  if (left.all != 0)
     return fail(NTH_EBUSY,
                 "nth_finalize: %ld threads are alive (nth_report_blocked names those that are blocked); let "
-                "them end, "
-                "or detach kernel threads that are attached",
-                live);
+                "them end, or detach kernel threads that are attached",
+                left.all);
   rt.up.store(false, std::memory_order_release);
   stop_workers(rt, rt.workers);
+  if (rt.print_stats)
+    write_stats(STDERR_FILENO);
   os::overflow_uninstall();
   close_memory(rt);
   topology::unload();
   return NTH_OK;
 }
 
-void for_each_live(visit_desc visit, void *context) noexcept {
+void for_each_desc(visit_desc visit, void *context) noexcept {
   const bool dos = the_runtime.policy == NTH_POLICY_DOS;
-  const std::size_t step = dos ? the_stacks.size() : sizeof(nth_desc);
+  const unsigned r = dos ? the_stacks.region() : static_cast<unsigned>(region::descriptors);
   for (int h = 0; h < the_area.homes; ++h) {
-    part &p = dos ? the_area.at(the_stacks.region(), h) : the_area.at(region::descriptors, h);
-    const std::uintptr_t end = p.begin() + p.carved();
-    for (std::uintptr_t at = p.begin(); at < end; at += step) {
-      auto *d = dos ? reinterpret_cast<nth_desc *>(at + step - sizeof(stack_top)) - 1
-                    : reinterpret_cast<nth_desc *>(at);
-      const thread_state s = state_of(d);
-      if (s != thread_state::free && s != thread_state::spill)
-        visit(d, context);
-    }
+    the_area.at(r, h).for_each([=](std::uintptr_t at) {
+      visit(dos ? reinterpret_cast<nth_desc *>(at + the_stacks.size() - sizeof(stack_top)) - 1
+                : reinterpret_cast<nth_desc *>(at),
+            context);
+    });
   }
 }
 
-long count_descriptors() noexcept { return descriptors_made.load(std::memory_order_relaxed); }
+void for_each_live(visit_desc visit, void *context) noexcept {
+  struct wish {
+    visit_desc visit;
+    void *context;
+  } w{visit, context};
+  for_each_desc(
+      [](nth_desc *d, void *wished) noexcept {
+        const auto *it = static_cast<const wish *>(wished);
+        const thread_state s = state_of(d);
+        if (s != thread_state::free && s != thread_state::spill)
+          it->visit(d, it->context);
+      },
+      &w);
+}
 
 } // namespace nth::detail

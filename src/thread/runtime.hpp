@@ -12,6 +12,7 @@ namespace nth::detail {
 struct runtime {
   int workers{0};
   worker *worker_memory{nullptr}; // [workers + 1]; the last serves kernel threads that are no workers
+  int *worker_of_home{nullptr};   // [the_area.homes]
   std::size_t memory_bytes{0};
   nth_policy policy{NTH_POLICY_DSR};
   unsigned stack_log2{16};
@@ -19,6 +20,9 @@ struct runtime {
   std::uint64_t spin_ns{0};
   bool report_deadlock{false};
   bool bind{false};
+  bool crowded{false}; // more workers than cores: one that searches takes time from one that works
+  bool print_stats{false};
+  int nodes_unbound{0}; // NUMA nodes to which memory could not be bound
   std::atomic<bool> up{false};
 
   // Idle workers. A worker is searching (spins, looks everywhere) or asleep or active.
@@ -31,7 +35,7 @@ struct runtime {
 
   worker *at(int id) noexcept { return worker_memory + id; }
   worker *outside() noexcept { return worker_memory + workers; }
-  int homes() const noexcept { return workers + 1; }
+  worker *of_home(int home) noexcept { return worker_memory + worker_of_home[home]; }
 };
 
 extern runtime the_runtime;
@@ -42,7 +46,6 @@ nth_status stop_runtime() noexcept;
 // Calls visit(descriptor) for each one that is not free; see nth_report_blocked.
 using visit_desc = void (*)(nth_desc *d, void *context) noexcept;
 void for_each_live(visit_desc visit, void *context) noexcept;
-// Sums over all descriptors ever carved.
-long count_descriptors() noexcept;
+void for_each_desc(visit_desc visit, void *context) noexcept; // free ones, and spill blocks, too
 
 } // namespace nth::detail

@@ -11,6 +11,7 @@
 // Guarded by test/schedule/request_model_test.cpp, a model in which each step of this that is left out is
 // found, by test/api/work_conserving_test.cpp and test/stress/lives_test.cpp.
 #include "os/os.hpp"
+#include "thread/fork.hpp"
 #include "thread/ready.hpp"
 #include "thread/runtime.hpp"
 
@@ -29,6 +30,10 @@ void share(worker *w) noexcept {
   window &k = w->own.back;
   if (w->front_ring.length() > 0 || w->back_ring.length() > 0)
     return;
+  if (f.empty() && k.empty()) {
+    if (nth_desc *d = offer_spawned(w, w))
+      push_front(w, d);
+  }
   window &from = k.empty() ? f : k;
   block_ring<block> &ring = k.empty() ? w->front_ring : w->back_ring;
   const std::uint32_t n = from.hi - from.lo;
@@ -65,6 +70,10 @@ void answer_request(worker *w) noexcept {
       w->busy.exchange(1, std::memory_order_seq_cst);
       continue;
     }
+    if ((r & request_barred) != 0) {
+      w->request.fetch_and(~request_barred, std::memory_order_acquire);
+      continue;
+    }
     if (who == request_idle)
       return;
     if (who == request_locked) { // brief, unless the thief was preempted
@@ -89,7 +98,7 @@ void share_with_sleepers(worker *w) noexcept {
   runtime &rt = the_runtime;
   // An ended thread's count that is not posted may be what a sleeping worker waits for.
   post_ended(w);
-  if (!any_ready(w) && ready_blocks(w) == 0)
+  if (!any_ready(w) && ready_blocks(w) == 0 && !any_spawned(w))
     return; // nothing to share: the poison stays for the next push
   if (rt.sleepers.load(std::memory_order_seq_cst) == 0) {
     w->request.fetch_and(~request_poison, std::memory_order_seq_cst);
@@ -108,12 +117,18 @@ void share_with_sleepers(worker *w) noexcept {
 
 namespace {
 
-void take_in(worker *w, block *b) noexcept {
+void count_steal(worker *w, const worker *victim) noexcept {
+  count_one(w->steals);
+  if (w->node != victim->node)
+    count_one(w->steals_remote);
+}
+
+void take_in(worker *w, const worker *victim, block *b) noexcept {
   b->end = queue_end::front;
   enter(w);
   accept_block(w, b);
   leave_sharing(w);
-  count_one(w->steals);
+  count_steal(w, victim);
 }
 
 } // namespace
@@ -123,16 +138,17 @@ bool steal(worker *w, worker *victim) noexcept {
   if (b == nullptr)
     b = victim->back_ring.steal();
   if (b != nullptr) {
-    take_in(w, b);
+    take_in(w, victim, b);
     return true;
   }
   if (victim->inbox.load(std::memory_order_relaxed) == nullptr)
     return false;
+  const taking_scope taking(w, victim);
   block *youngest = victim->inbox.exchange(nullptr, std::memory_order_acquire);
   const bool any = youngest != nullptr;
   while (youngest != nullptr) {
     block *next = youngest->next;
-    take_in(w, youngest);
+    take_in(w, victim, youngest);
     youngest = next;
   }
   return any;
@@ -182,6 +198,7 @@ look look_into(worker *w, worker *victim) noexcept {
     return look::unsure;
   private_part &p = victim->own;
   const bool any = any_ready(victim) || p.ended_of != nullptr;
+  nth_desc *spawned = any ? nullptr : offer_spawned(w, victim);
   private_part loot{};
   if (any) {
     flush_outgoing(victim);
@@ -190,10 +207,12 @@ look look_into(worker *w, worker *victim) noexcept {
     p.outgoing = loot.outgoing;
   }
   victim->request.fetch_and(request_kept, std::memory_order_release);
-  if (!any)
+  if (!any && spawned == nullptr)
     return look::nothing;
 
   enter(w);
+  if (spawned != nullptr)
+    push_front(w, spawned);
   if (loot.ended_of != nullptr)
     lower(w, loot.ended_of, loot.ended_count);
   // Back first, so that what was in front comes to lie in front here too.
@@ -223,7 +242,7 @@ look look_into(worker *w, worker *victim) noexcept {
     b = next;
   }
   leave_sharing(w);
-  count_one(w->steals);
+  count_steal(w, victim);
   return look::took;
 }
 

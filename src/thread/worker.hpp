@@ -9,8 +9,10 @@
 // asks for them through `request`, and takes them itself when the owner does not answer (steal.cpp).
 #pragma once
 
+#include "arch/worker_offsets.h"
 #include "memory/block.hpp"
 #include "memory/stack.hpp"
+#include "nth/spawn.h"
 #include "thread/block_ring.hpp"
 #include "thread/descriptor.hpp"
 
@@ -42,10 +44,13 @@ constexpr std::uint32_t request_mask = 3;
 constexpr std::uint32_t request_poison = 4;
 // There is no membarrier(2): the owner pays for a locked instruction. Set for the whole run.
 constexpr std::uint32_t request_fence = 8;
+// A thief has taken the youngest spawn record of the list: no more before the owner has looked (fork.cpp).
+constexpr std::uint32_t request_barred = 16;
 // Beside asked: who asks. A thief locks by its own ask alone, for the owner may have answered that and
 // another thief asked since.
 constexpr unsigned request_asker_shift = 8;
-constexpr std::uint32_t request_kept = request_poison | request_fence; // what outlives an answer
+constexpr std::uint32_t request_kept =
+    request_poison | request_fence | request_barred; // what outlives an answer
 constexpr std::uint32_t ask_of(int worker_id) noexcept {
   return request_asked | static_cast<std::uint32_t>(worker_id) << request_asker_shift;
 }
@@ -76,43 +81,70 @@ struct worker {
   std::uint32_t tick{0};              // dispatches left until the inbox is looked at
   private_part own{};
   bool closed{false}; // the rings may hold blocks, or the spare lists something
+  // backlog.hpp, for whoever holds the private part:
+  int recount{0}; // questions until `away` is counted anew
+  long away{0};   // blocks sent to other workers that may still wait there
   int id{-1};
+  int home{0}; // of its memory (area.hpp)
+  int node{0}; // the NUMA node of that
 
   // -- the owner's alone --
   // Dead descriptors of this home, taken and put at free_count. Without a block the count is 0 and
   // the room too, so that both take their slow path.
   alignas(64) block *free_descs{nullptr};
   std::uint32_t free_count{0};
-  std::uint32_t free_room{0};   // block_size, or 0 without a block
+  std::uint32_t free_room{0}; // block_size, or 0 without a block
+  // What the hot paths must not take for a thread on a stack of the default class.
+  std::uint32_t special{1};     // special_nobody, until a worker is made of it
   std::uintptr_t home_begin{0}; // descriptors of this home lie in [home_begin, home_begin + home_bytes)
   std::uintptr_t home_bytes{0};
   exception_globals *eh{nullptr}; // of this kernel thread (no_exceptions in a C program); so is
   int *errno_place{nullptr};
   nth_desc *first{nullptr}; // what a fresh loop is to run first
-  std::uintptr_t join_floor{
-      ~std::uintptr_t{0}};     // a child may be called on a stack with so much room below rsp
+  // A child may be called on a stack with so much room below rsp; none on a stack of another class, or by a
+  // kernel thread that is no worker.
+  std::uintptr_t join_floor{~std::uintptr_t{0}};
   stack_top *dropped{nullptr}; // the loop stack left last; nobody else may have it before the next drop
-  block *free_first{nullptr};  // more of them, full blocks, first in first out
+  // The suspended scheduler loop: policies lsa and dos, and where a thread has a stack of its own class.
+  void *loop_sp{nullptr};
+  nth_desc *ended{nullptr};      // the thread that has just ended on a stack that is not the loop's
+  nth_desc *batch_last{nullptr}; // of the batch that was made here last, and its size: a hint
+  std::uint32_t batch_size{1};
+  block *free_first{nullptr}; // more of them, full blocks, first in first out
   block *free_last{nullptr};
-  nth_desc *loose{nullptr};    // dead descriptors of any home for which no block could be had
+  long free_queued{0};      // so many descriptors are in them
+  nth_desc *loose{nullptr}; // dead descriptors of any home for which no block could be had
+  long loose_count{0};
   block **returns_to{nullptr}; // [homes]: dead descriptors on their way home; hi counts
   block_list empties{};
-  stack_list stacks{};
-  nth_desc *ended{nullptr}; // policies lsa, dos: the thread that has just ended
-  void *loop_sp{nullptr};   // policies lsa, dos: the suspended scheduler loop
-  void *kernel_sp{nullptr}; // the kernel thread's own stack, for the end of the run
+  stack_list stacks[stack_regions]{};
+  long stacks_used[stack_regions]{};      // taken here less given here; the sum over all workers is in use
+  chain<stack_top> *stacks_away{nullptr}; // [nodes][stack_regions]: on their way there; null: one node
+  chain<block> *blocks_away{nullptr};     // [nodes]
+  void *kernel_sp{nullptr};               // the kernel thread's own stack, for the end of the run
   std::uint64_t random{1};
-  std::atomic<long> steals{0}; // counters that others read
+  std::uint16_t *victims{nullptr};    // [workers - 1], in the order in which they are robbed (victims.hpp)
+  std::uint16_t *group_ends{nullptr}; // [workers]
+  std::atomic<long> steals{0};        // counters that others read
+  std::atomic<long> steals_remote{0};
   std::atomic<long> sleeps{0};
   std::uint32_t stack_misses{0};
   exception_globals no_exceptions{};
   unsigned long kernel_thread{0};
 
+  // Calls that the running thread has spawned (fork.hpp).
+  const nth_spawn_record *keep{nullptr}; // not to be offered: its owner is about to have it
+  nth_spawn_record *waits_for{nullptr}; // what the thread `waiter` has been suspended for, until that is told
+  nth_desc *waiter{nullptr};
+  alignas(64) nth_fork fork{};
+
   // -- written by thieves, polled by the owner --
   alignas(64) std::atomic<std::uint32_t> request{request_idle};
+  std::uintptr_t fork_mask{0}; // the owner's, read beside request: size of the stack, less one
 
   // -- written by others now and then --
   alignas(64) std::atomic<block *> inbox{nullptr};    // ready threads from elsewhere, youngest first
+  std::atomic<std::uint32_t> taking{0};               // blocks that the owner is about to take from an inbox
   alignas(64) std::atomic<block *> returned{nullptr}; // dead descriptors of this home
   alignas(64) std::atomic<std::uint32_t> asleep{0};   // 1: sleeps in the kernel, on this word
   std::atomic<std::uint32_t> active{0};               // 0: searching or asleep: nothing to be had here
@@ -121,6 +153,18 @@ struct worker {
   block_ring<block> back_ring;
 };
 static_assert(offsetof(worker, busy) == 0, "switch.S clears busy through the worker's address");
+static_assert(offsetof(worker, special) == NTH_WORKER_SPECIAL &&
+                  offsetof(worker, loop_sp) == NTH_WORKER_LOOP_SP &&
+                  offsetof(worker, ended) == NTH_WORKER_ENDED,
+              "switch.S knows them by worker_offsets.h");
+
+// worker::special
+constexpr std::uint32_t special_nobody = 1; // no worker
+constexpr std::uint32_t special_class =
+    2; // the running thread has a stack of its own class, maybe a small one
+static_assert(sizeof(nth_fork) == 64 && offsetof(worker, request) == offsetof(worker, fork) + 64 &&
+                  offsetof(worker, fork_mask) == offsetof(worker, request) + offsetof(nth_fork_watch, mask),
+              "nth/spawn.hpp finds the one behind the other");
 static_assert(offsetof(worker, free_descs) % 64 == 0 && offsetof(worker, request) % 64 == 0);
 
 // Threads that are fetched ahead of their turn: descriptors at both ends of their lives.
@@ -154,7 +198,7 @@ inline std::uintptr_t stack_pointer() noexcept {
 
 inline worker *worker_or_null() noexcept {
   worker *w = current_worker();
-  return w->id < 0 ? nullptr : w;
+  return w->special == special_nobody ? nullptr : w;
 }
 
 // Paper 000, section 3: address bits, class, top word.

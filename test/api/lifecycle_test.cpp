@@ -97,6 +97,24 @@ TEST(lifecycle, finalize_with_a_thread_not_enqueued) {
   EXPECT_EQ(nth_finalize(), NTH_OK) << nth_last_error();
 }
 
+// What a thread did last is seen before its worker has counted it as ended.
+TEST(lifecycle, finalize_waits_for_the_last_steps_of_a_thread) {
+  const watchdog guard;
+  const nth_options two = options(2);
+  ASSERT_EQ(nth_init(&two), NTH_OK) << nth_last_error();
+  std::atomic<bool> seen = false;
+  std::atomic<long> left = 1'000'000;
+  auto body = [&] {
+    seen = true;
+    while (--left > 0)
+      continue;
+  };
+  nth_to_lrq(0, create(body));
+  spin_until([&] { return seen.load(); });
+  EXPECT_EQ(nth_finalize(), NTH_OK) << nth_last_error();
+  EXPECT_LE(left, 0);
+}
+
 TEST(lifecycle, finalize_with_a_blocked_thread) {
   const watchdog guard;
   const nth_options two = options(2);

@@ -3,6 +3,7 @@
 #include "../support/runtime.hpp"
 
 #include <cstdlib>
+#include <sched.h>
 #include <string>
 #include <unistd.h>
 
@@ -134,6 +135,44 @@ TEST(options, no_workers_given_is_one_a_core) {
   EXPECT_LE(nth_workers(), sysconf(_SC_NPROCESSORS_ONLN));
 }
 
+// ---- Placement: judged by nth_init, for it takes the machine to know what is right -----------------------
+
+TEST(placement, words_and_lists_are_accepted) {
+  cpu_set_t mask;
+  ASSERT_EQ(sched_getaffinity(0, sizeof mask, &mask), 0);
+  std::size_t own = 0;
+  while (!CPU_ISSET(own, &mask))
+    ++own;
+  const std::string list = std::to_string(own);
+  for (const char *text : {"", "cores", "compact", "scatter", list.c_str()})
+    for (const long bind : {0, 1}) {
+      const environment set("NTH_PLACEMENT", text);
+      nth_options chosen = options(2);
+      chosen.bind = bind;
+      EXPECT_STREQ(chosen.placement, text);
+      const runtime up(chosen);
+      EXPECT_EQ(nth_workers(), 2);
+    }
+  const environment set("NTH_PLACEMENT", list.c_str());
+  nth_options chosen = options(0);
+  const runtime up(chosen);
+  EXPECT_EQ(nth_workers(), 1) << "one a CPU of the list";
+}
+
+TEST(placement, what_is_wrong_is_named) {
+  nth_options wrong = options(1);
+  for (const char *text : {"Scatter", "0,x", "0,,0", "node:4096", "1048576", "0-1-2"}) {
+    wrong.placement = text;
+    EXPECT_EQ(nth_init(&wrong), NTH_EINVAL) << text;
+    EXPECT_EQ(std::string(nth_last_error()).rfind("NTH_PLACEMENT: ", 0), 0U) << nth_last_error();
+    EXPECT_EQ(nth_workers(), 0);
+    const environment set("NTH_PLACEMENT", text);
+    EXPECT_EQ(nth_init(nullptr), NTH_EINVAL) << text;
+  }
+  wrong.placement = nullptr;
+  const runtime right(wrong);
+}
+
 TEST(options, print_names_each) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
@@ -146,6 +185,7 @@ TEST(options, print_names_each) {
   close(ends[0]);
   for (const row &one : rows)
     EXPECT_NE(text.find(one.name), std::string::npos) << one.name;
+  EXPECT_NE(text.find("NTH_PLACEMENT"), std::string::npos);
 }
 
 } // namespace

@@ -1,4 +1,5 @@
 // The C++ overloads: arguments of any word type arrive as the parameters that they were given as.
+#include "../support/reports.hpp"
 #include "../support/runtime.hpp"
 
 #include <climits>
@@ -88,6 +89,29 @@ TEST(overloads, refuse_a_wrong_count) {
   const runtime up(1);
   EXPECT_EQ(nth_run(returns_a_value, 2, 4), NTH_EINVAL);
   EXPECT_EQ(nth_run(returns_a_value, 0, 4), NTH_EINVAL);
+}
+
+// Successors and arguments are told apart as the program runs: what is left for the root must be what it takes.
+TEST(overloads, refuse_what_the_root_does_not_take) {
+  const runtime up(1);
+  run([] {
+    nth_desc *const self = nth_self();
+    const reports heard;
+    EXPECT_EQ(nth_create(returns_a_value, 0, 1, 2, self, 4, 5), nullptr);
+    EXPECT_EQ(nth_create(returns_a_value, 0, 1, 0, self), nullptr);
+    EXPECT_EQ(nth_create(returns_a_value, 0, 0, 0), nullptr);
+    EXPECT_EQ(heard.count(), 3);
+    EXPECT_EQ(heard.last_status(), NTH_EINVAL);
+  });
+}
+
+// One that was cast, as C programs give it, says nothing of its parameters.
+TEST(overloads, a_root_that_was_cast_takes_any_number) {
+  const runtime up(1);
+  static long sum;
+  void (*adds)(long, long) = [](long a, long b) { sum = a + b; };
+  EXPECT_EQ(nth_run(reinterpret_cast<void (*)()>(adds), 2, 4L, 5L), NTH_OK);
+  EXPECT_EQ(sum, 9);
 }
 
 } // namespace

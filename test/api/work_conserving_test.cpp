@@ -2,6 +2,7 @@
 // test a long thread spins, without ever giving its worker away, until the others have run; it ends only
 // if another worker takes them from where they wait. A hang ends by the watchdog.
 #include "../support/runtime.hpp"
+#include "../support/size.hpp"
 
 #include <atomic>
 #include <unistd.h>
@@ -32,7 +33,7 @@ protected:
   // Gives idle workers the time to fall asleep.
   static void settle() {
     if (GetParam().asleep)
-      usleep(200 * 1000);
+      usleep(60 * 1000);
   }
   static int other() { return 1 - nth_worker(); }
 };
@@ -50,8 +51,7 @@ struct occupant {
 };
 
 constexpr int chain = 8;
-constexpr int repeats = under_tsan ? 2 : 20;
-int rounds(bool asleep) { return asleep ? 2 : repeats; }
+int rounds(bool asleep) { return asleep ? 2 : static_cast<int>(pick_size(2, 6, 20)); }
 
 // The rest of a chain whose first member runs: the other worker is set free by that member.
 TEST_P(work_conserving, rest_of_a_running_chain) {
@@ -278,6 +278,58 @@ TEST_P(work_conserving, from_outside_to_a_busy_worker) {
     settle();
     for (int i = 1; i < chain; ++i)
       put(worker, create(member, self));
+    nth_block();
+  }
+  EXPECT_EQ(nth_detach(), NTH_OK);
+}
+
+// Batches of a busy creator: in its own queue, and on their way to other workers.
+TEST_P(work_conserving, batches_of_a_busy_creator) {
+  for (const int workers : {2, 3}) {
+    const runtime up(workers, GetParam().policy);
+    for (const long width : {1, 8, 64, 200})
+      for (const bool here : {true, false})
+        for (int round = 0; round < (rounds(GetParam().asleep) + 3) / 4; ++round)
+          run([width, here] {
+            std::atomic<long> ended = 0;
+            const auto member = +[](std::atomic<long> *count) { ++*count; };
+            settle();
+            nth_desc *last = nullptr;
+            nth_desc *const first = nth_batch_get_desc(&last, width);
+            for (nth_desc *t = first; t != nullptr; t = nth_batch_get_next(t))
+              nth_batch_create_ls(t, member, 0, nth_self(), 1, &ended);
+            nth_depadd(nth_self(), width + 1);
+            const int to = here ? nth_worker() : (nth_worker() + 1) % kthreads;
+            (GetParam().front ? nth_batch_to_lrq : nth_batch_to_lrq_end)(to, first, last);
+            spin_until([&] { return ended == width; });
+            nth_block();
+          });
+  }
+}
+
+// A batch from outside, to a worker that is in a long thread: it arrives as one.
+TEST_P(work_conserving, batch_from_outside_to_a_busy_worker) {
+  const runtime up(2, GetParam().policy);
+  nth_desc *self = nth_attach();
+  ASSERT_NE(self, nullptr);
+  for (int round = 0; round < rounds(GetParam().asleep); ++round) {
+    constexpr long width = 100;
+    std::atomic<int> worker = -1;
+    std::atomic<long> ended = 0;
+    auto long_thread = [&] {
+      worker = nth_worker();
+      spin_until([&] { return ended == width; });
+    };
+    nth_depadd(self, width + 2);
+    nth_to_lrq_end(0, create(long_thread, self));
+    spin_until([&] { return worker >= 0; });
+    settle();
+    nth_desc *last = nullptr;
+    nth_desc *const first = nth_batch_get_desc(&last, width);
+    for (nth_desc *t = first; t != nullptr; t = nth_batch_get_next(t))
+      nth_batch_create_ls(
+          t, +[](std::atomic<long> *count) { ++*count; }, 0, self, 1, &ended);
+    (GetParam().front ? nth_batch_to_lrq : nth_batch_to_lrq_end)(worker, first, last);
     nth_block();
   }
   EXPECT_EQ(nth_detach(), NTH_OK);

@@ -4,6 +4,7 @@
 #include "../support/reports.hpp"
 #include "../support/runtime.hpp"
 
+#include <atomic>
 #include <csignal>
 #include <thread>
 #include <unistd.h>
@@ -13,11 +14,14 @@ using namespace nth::test;
 
 extern "C" void deadlock_test_waits_forever() { nth_block(); }
 
+static std::atomic<bool> handles_known;
+
 // Waits for a thread that is never enqueued.
 extern "C" void deadlock_test_waits_for_nobody(nth_handle_t *first, nth_handle_t *second) {
   nth_desc *sleeper = nth_create_ls(deadlock_test_waits_forever, 0, nth_self(), 0);
   *first = nth_handle(sleeper);
   *second = nth_handle(nth_self());
+  handles_known = true;
   nth_depadd(nth_self(), 2);
   nth_to_lrq_end(kthreads - 1, sleeper);
   nth_block();
@@ -78,7 +82,9 @@ TEST_P(deadlock, is_silent_by_option) {
   const reports told;
   const runtime up(reporting(2, false, GetParam()));
   nth_handle_t sleeper = {}, root = {};
+  handles_known = false;
   std::thread runner([&] { EXPECT_EQ(nth_run(deadlock_test_waits_for_nobody, 2, &sleeper, &root), NTH_OK); });
+  spin_until([] { return handles_known.load(); });
   usleep(300 * 1000);
   EXPECT_EQ(told.count(), 0) << told.messages();
   EXPECT_EQ(nth_unblock(sleeper), NTH_OK);

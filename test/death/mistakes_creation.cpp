@@ -1,5 +1,4 @@
 // Wrong calls of nth_create and its forms.
-#include "../support/runtime.hpp"
 #include "mistakes.hpp"
 
 #include <cerrno>

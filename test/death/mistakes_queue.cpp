@@ -1,61 +1,50 @@
 // Wrong calls that act on threads: queues, dependencies, blocking.
-#include "../support/runtime.hpp"
 #include "mistakes.hpp"
 
 namespace nth::test {
 namespace {
 
-// Calls mistake(thread) on a thread that was made and not enqueued, then runs it: it must run once.
+// body(make) of a thread that waits for what make(dependencies) makes: one thread, which must run once.
 template <class F>
-void on_made_thread(F mistake) {
-  const watchdog guard;
-  const runtime up(1);
-  int runs = 0;
-  run([&] {
-    auto body = [&] { ++runs; };
+void with_thread(F body) {
+  expect_runs(1, [&](long *runs) {
+    auto count = [runs] { ++*runs; };
     nth_depadd(nth_self(), 2);
-    nth_desc *thread = create(body, nth_self());
-    mistake(thread);
-    nth_to_lrq(0, thread);
+    body([&](int dependencies) { return create(count, nth_self(), dependencies); });
     nth_block();
   });
-  EXPECT_EQ(runs, 1);
+}
+
+// Calls mistake(thread) on a thread that was made and not enqueued, then runs it.
+template <class F>
+void on_made_thread(F mistake) {
+  with_thread([&](auto make) {
+    nth_desc *thread = make(0);
+    mistake(thread);
+    nth_to_lrq(0, thread);
+  });
 }
 
 // The same on a thread that is in the ready queue of the only worker.
 template <class F>
 void on_enqueued_thread(F mistake) {
-  const watchdog guard;
-  const runtime up(1);
-  int runs = 0;
-  run([&] {
-    auto body = [&] { ++runs; };
-    nth_depadd(nth_self(), 2);
-    nth_desc *thread = create(body, nth_self());
+  with_thread([&](auto make) {
+    nth_desc *thread = make(0);
     nth_to_lrq(0, thread);
     mistake(thread);
-    nth_block();
   });
-  EXPECT_EQ(runs, 1);
 }
 
 // The same on a thread that waits for one dependency.
 template <class F>
 void on_waiting_thread(F mistake) {
-  const watchdog guard;
-  const runtime up(1);
-  int runs = 0;
-  run([&] {
-    auto body = [&] { ++runs; };
-    auto before = [] {};
-    nth_depadd(nth_self(), 2);
-    nth_desc *thread = create(body, nth_self(), 1);
-    nth_desc *first = create(before, thread);
+  with_thread([&](auto make) {
+    nth_desc *thread = make(1);
+    static auto nothing = [] {};
+    nth_desc *first = create(nothing, thread);
     mistake(thread);
     nth_to_lrq(0, first);
-    nth_block();
   });
-  EXPECT_EQ(runs, 1);
 }
 
 void worker_below_zero() {
@@ -177,6 +166,35 @@ void block_after_detach() {
   nth_block();
 }
 
+void scope_ends_without_begin() {
+  const watchdog guard;
+  const runtime up(1);
+  run([] {
+    nth_no_suspend_begin();
+    nth_no_suspend_end();
+    nth_no_suspend_end();
+  });
+}
+void scope_of_another_thread_ends() {
+  const watchdog guard;
+  const runtime up(1);
+  run([] {
+    auto child = [] { nth_no_suspend_end(); };
+    const nth::no_suspend_scope scope;
+    nth_depadd(nth_self(), 2);
+    nth_to_lrq(0, create(child, nth_self()));
+    nth_block();
+  });
+}
+void scopes_without_end() {
+  const watchdog guard;
+  const runtime up(1);
+  run([] {
+    for (int i = 0; i < 0x10000; ++i)
+      nth_no_suspend_begin();
+  });
+}
+
 } // namespace
 
 const std::vector<mistake> queue_mistakes = {
@@ -205,6 +223,12 @@ const std::vector<mistake> queue_mistakes = {
      dependency_below_zero_of_a_running_thread,
      NTH_ESTATE,
      {"dependenc"}},
+    {"scope_ends_without_begin", scope_ends_without_begin, NTH_ESTATE, {"nth_no_suspend_end", "begin"}},
+    {"scope_of_another_thread_ends",
+     scope_of_another_thread_ends,
+     NTH_ESTATE,
+     {"nth_no_suspend_end", "begin"}},
+    {"scopes_without_end", scopes_without_end, NTH_ESTATE, {"nth_no_suspend_begin", "65535"}},
     {"block_outside", block_outside, NTH_ESTATE, {"nth_block", "nth_attach"}},
     {"block_after_detach", block_after_detach, NTH_ESTATE, {"nth_block", "nth_attach"}},
 };

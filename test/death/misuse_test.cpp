@@ -37,8 +37,10 @@ TEST_P(misuse_death, ends_the_process) {
 const auto name = [](const auto &test) { return std::string(test.param.name); };
 INSTANTIATE_TEST_SUITE_P(creation, misuse, testing::ValuesIn(creation_mistakes), name);
 INSTANTIATE_TEST_SUITE_P(queue, misuse, testing::ValuesIn(queue_mistakes), name);
+INSTANTIATE_TEST_SUITE_P(batches, misuse, testing::ValuesIn(batch_mistakes), name);
 INSTANTIATE_TEST_SUITE_P(creation, misuse_death, testing::ValuesIn(creation_mistakes), name);
 INSTANTIATE_TEST_SUITE_P(queue, misuse_death, testing::ValuesIn(queue_mistakes), name);
+INSTANTIATE_TEST_SUITE_P(batches, misuse_death, testing::ValuesIn(batch_mistakes), name);
 
 // Calls that return a status do not tell the handler.
 TEST(misuse_status, is_returned) {

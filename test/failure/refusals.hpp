@@ -54,6 +54,20 @@ inline void use_up(detail::region r, std::size_t object_size) {
 }
 inline void use_up_blocks() { use_up(detail::region::blocks, sizeof(detail::block)); }
 
+// Tests under each policy, none of which leaves a refusal behind.
+class refused_memory : public testing::TestWithParam<nth_policy> {
+protected:
+  void SetUp() override { detail::os::fail_never(); }
+  void TearDown() override { detail::os::fail_never(); }
+  // Parts of a few MiB, committed as a whole.
+  static nth_options small(long workers) {
+    nth_options result = options(workers, GetParam());
+    result.area_size = 1L << 30;
+    return result;
+  }
+  const watchdog guard{60};
+};
+
 // A line of /proc/self/status, in its unit (kB).
 inline long status_line(const char *name) {
   std::FILE *file = std::fopen("/proc/self/status", "r");

@@ -10,18 +10,7 @@ namespace os = nth::detail::os;
 
 namespace {
 
-class memory : public testing::TestWithParam<nth_policy> {
-protected:
-  void SetUp() override { os::fail_never(); }
-  void TearDown() override { os::fail_never(); }
-  const watchdog guard{60};
-};
-
-nth_options small(nth_policy policy, long workers) {
-  nth_options result = options(workers, policy);
-  result.area_size = 1L << 30; // parts of a few MiB, committed as a whole
-  return result;
-}
+class memory : public refused_memory {};
 
 // Creates threads until there is no memory, and enqueues them.
 struct creator {
@@ -77,7 +66,7 @@ TEST_P(memory, creation_answers_null_and_works_again_later) {
 TEST_P(memory, creation_answers_null_when_the_area_is_full) {
   if (under_tsan && GetParam() != NTH_POLICY_DSR)
     GTEST_SKIP() << "half a million stacks are too many for ThreadSanitizer";
-  const runtime up(small(GetParam(), 1));
+  const runtime up(small(1));
   long first = 0;
   for (int round = 0; round < (under_tsan ? 2 : 3); ++round) {
     creator c;
@@ -98,7 +87,7 @@ TEST_P(memory, creation_answers_null_when_the_area_is_full) {
 
 // A part of a thread is no thread: with arguments and successors in cells of their own, all or nothing.
 TEST_P(memory, creation_is_whole_or_not_at_all) {
-  const runtime up(small(GetParam(), 1));
+  const runtime up(small(1));
   run([&] {
     long words[NTH_MAX_ARGS] = {};
     nth_desc *succ[NTH_MAX_SUCCESSORS];
@@ -128,6 +117,145 @@ TEST_P(memory, creation_is_whole_or_not_at_all) {
       nth_to_lrq_end(0, thread);
     nth_block();
     EXPECT_EQ(ran, made);
+  });
+  EXPECT_EQ(counters().descriptors, counters().descriptors_free);
+}
+
+// Every commit that a batch needs is refused once: it is got whole or not at all, and what was taken is back.
+TEST_P(memory, batch_is_whole_or_not_at_all) {
+  if (under_tsan && GetParam() != NTH_POLICY_DSR)
+    GTEST_SKIP() << "so many stacks are too many for ThreadSanitizer";
+  const long n = GetParam() == NTH_POLICY_DOS ? 3000 : 1'100'000; // more than one commit holds
+  int refused = 0;
+  for (long nth = 1;; ++nth) {
+    const runtime up(options(1, GetParam()));
+    creator c;
+    bool done = false;
+    run([&] {
+      nth_desc *last = nullptr;
+      const long live = counters().descriptors - counters().descriptors_free;
+      os::fail_after(fail_kind::commit, nth, true);
+      errno = 0;
+      nth_desc *first = nth_batch_get_desc(&last, n);
+      done = first != nullptr;
+      if (!done) {
+        EXPECT_EQ(errno, ENOMEM);
+        EXPECT_EQ(last, nullptr);
+        EXPECT_EQ(counters().descriptors - counters().descriptors_free, live) << "what was taken is back";
+        ++refused;
+        os::fail_never();
+        first = nth_batch_get_desc(&last, n);
+      }
+      os::fail_never();
+      ASSERT_NE(first, nullptr);
+      nth_depadd(nth_self(), n + 1);
+      for (nth_desc *t = first; t != nullptr; t = nth_batch_get_next(t))
+        nth_batch_create_ls(t, creator::one, 0, nth_self(), 1, &c);
+      nth_batch_to_lrq(0, first, last);
+      nth_block();
+      EXPECT_EQ(c.ran, n);
+    });
+    expect_right_run(1000);
+    EXPECT_EQ(counters().descriptors, counters().descriptors_free);
+    if (done)
+      break;
+    ASSERT_LT(nth, 200);
+  }
+  EXPECT_GT(refused, 1);
+}
+
+// No blocks for the queue: from a worker all run all the same; from outside none is enqueued.
+TEST_P(memory, batch_without_blocks) {
+  const runtime up(options(1, GetParam()));
+  expect_right_run(100);
+  struct log {
+    std::atomic<long> ran = 0;
+    std::atomic<long> out_of_order = 0;
+    static void one(log *l, long i) {
+      if (l->ran.fetch_add(1) != i)
+        ++l->out_of_order;
+    }
+  };
+  const auto make = [](nth_desc *&last, log &l, nth_desc *succ) {
+    constexpr long n = 1000;
+    nth_desc *const first = nth_batch_get_desc(&last, n);
+    long i = 0;
+    for (nth_desc *t = first; t != nullptr; t = nth_batch_get_next(t))
+      nth_batch_create_ls(t, log::one, 0, succ, 2, &l, i++);
+    nth_depadd(succ, n + 1);
+    return first;
+  };
+  for (const bool front : {true, false}) {
+    const auto put = front ? nth_batch_to_lrq : nth_batch_to_lrq_end;
+    log inside;
+    run([&] {
+      nth_desc *last = nullptr;
+      nth_desc *const first = make(last, inside, nth_self());
+      use_up_blocks();
+      refuse_commits();
+      put(0, first, last);
+      nth_block();
+      os::fail_never();
+    });
+    EXPECT_EQ(inside.ran, 1000);
+    if (!front) { // what finds no room in front waits behind what did
+      EXPECT_EQ(inside.out_of_order, 0);
+    }
+
+    log outside;
+    nth_desc *const self = nth_attach();
+    nth_desc *last = nullptr;
+    nth_desc *const first = make(last, outside, self);
+    {
+      use_up_blocks();
+      refuse_commits();
+      const reports told;
+      put(0, first, last); // there may be blocks in the lists
+      if (told.count() != 0) {
+        EXPECT_EQ(told.last_status(), NTH_ENOMEM);
+        os::fail_never();
+        put(0, first, last);
+      }
+      os::fail_never();
+    }
+    nth_block();
+    EXPECT_EQ(outside.ran, 1000);
+    EXPECT_EQ(outside.out_of_order, 0);
+    EXPECT_EQ(nth_detach(), NTH_OK);
+  }
+  expect_right_run(right_run);
+  wait_for_ends();
+}
+
+// Words and successors that do not fit the member: it stays as it was, and can be initialised later.
+TEST_P(memory, member_is_initialised_whole_or_not_at_all) {
+  const runtime up(options(1, GetParam()));
+  run([] {
+    static std::atomic<long> ran;
+    ran = 0;
+    const auto root = +[](long, long) { ++ran; };
+    const long words[NTH_MAX_ARGS] = {};
+    nth_desc *last = nullptr;
+    nth_desc *const first = nth_batch_get_desc(&last, 3);
+    refuse_commits();
+    std::vector<nth_desc *> all;
+    while (nth_desc *t = nth_create_ls(root, 0, nth_self(), 2, 0, 0))
+      all.push_back(t);
+    for (nth_desc *t = first; t != nullptr; t = nth_batch_get_next(t)) {
+      const reports told;
+      nth_batch_create_ls_v(t, reinterpret_cast<void (*)()>(root), 0, nth_self(), NTH_MAX_ARGS, words);
+      EXPECT_EQ(told.count(), 1);
+      EXPECT_EQ(told.last_status(), NTH_ENOMEM);
+    }
+    os::fail_never();
+    for (nth_desc *t = first; t != nullptr; t = nth_batch_get_next(t))
+      nth_batch_create_ls_v(t, reinterpret_cast<void (*)()>(root), 0, nth_self(), NTH_MAX_ARGS, words);
+    nth_depadd(nth_self(), static_cast<long>(all.size()) + 4);
+    nth_batch_to_lrq(0, first, last);
+    for (nth_desc *t : all)
+      nth_to_lrq(0, t);
+    nth_block();
+    EXPECT_EQ(ran, static_cast<long>(all.size()) + 3);
   });
   EXPECT_EQ(counters().descriptors, counters().descriptors_free);
 }

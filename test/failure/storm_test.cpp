@@ -96,7 +96,7 @@ TEST_P(storm, commits_refused_from_the_nth_on) {
   // Blocks, descriptors and arrays of each home; a few more, for the case in which none is refused.
   long refused = 0;
   long whole = 0;
-  for (long nth = 1; nth <= 12; nth += under_tsan ? 11 : 1) {
+  for (long nth = 1; nth <= 20; nth += under_tsan ? 19 : 1) {
     SCOPED_TRACE("commit " + std::to_string(nth));
     const outcome found = storms(chosen(), [nth](int n) {
       if (n == 0)

@@ -1,5 +1,6 @@
 /* operations <operation> <n>: does n operations of one kind on one worker, for callgrind to count. */
-#include <nth/nth.h>
+#include <nth/loop.h>
+#include <nth/spawn.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,22 @@ static void window(long n) {
     nth_depadd(self, 1001);
     for (long i = 0; i < 1000; i++)
       nth_to_lrq(0, nth_create_ls((root_function)nothing, 0, self, 2, i, 0L));
+    nth_block();
+  }
+}
+
+/* The same in batches of 8. */
+static void batch(long n) {
+  struct nth_desc *const self = nth_self();
+  for (long done = 0; done < n; done += 1000) {
+    nth_depadd(self, 1001);
+    for (long i = 0; i < 1000; i += 8) {
+      struct nth_desc *last;
+      struct nth_desc *const first = nth_batch_get_desc(&last, 8);
+      for (struct nth_desc *t = first; t != NULL; t = nth_batch_get_next(t))
+        nth_batch_create_ls(t, (root_function)nothing, 0, self, 2, i, 0L);
+      nth_batch_to_lrq(0, first, last);
+    }
     nth_block();
   }
 }
@@ -72,11 +89,35 @@ static void self(long n) {
   }
 }
 
+/* A call spawned and synced. */
+static long same(long value) { return value; }
+static void spawn_sync(long n) {
+  for (long i = 0; i < n; i++) {
+    nth_spawn_record record;
+    nth_spawn(&record, same, i);
+    if (nth_sync(&record) != i)
+      abort();
+  }
+}
+
+/* The threads of one loop, which do nothing. */
+static void no_index(long index, void *shared) {
+  (void)index;
+  (void)shared;
+}
+static void spawn_n(long n) {
+  nth_depadd(nth_self(), 2);
+  if (nth_spawn_n(no_index, n, NULL, nth_self()) != NTH_OK)
+    abort();
+  nth_block();
+}
+
 static const struct operation {
   const char *name;
   void (*root)(long);
 } operations[] = {
-    {"window", window}, {"create_join", create_join}, {"yield", yield}, {"unblock", unblock}, {"self", self},
+    {"window", window},   {"batch", batch}, {"create_join", create_join}, {"yield", yield},
+    {"unblock", unblock}, {"self", self},   {"spawn_sync", spawn_sync},   {"spawn_n", spawn_n},
 };
 
 int main(int argc, char **argv) {

@@ -16,10 +16,12 @@ contains
     integer(c_long) :: i
     self = nth_self()
     call nth_depadd(self, threads + 1)
+    call nth_no_suspend_begin()
     do i = 1, threads
       call nth_to_lrq(int(mod(i, int(kthreads, c_long)), c_int), &
                       nth_create_ls_v(c_funloc(square), 0_c_int, self, 1_c_int, [i]))
     end do
+    call nth_no_suspend_end()
     call nth_block()
   end subroutine
 end module

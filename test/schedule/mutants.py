@@ -57,6 +57,12 @@ FAULTS = {
 }
 
 
+def with_fault(body, name, right, wrong, source):
+    if body.count(right) != 1:
+        sys.exit(f"{sys.argv[0]}: fault {name}: its text occurs {body.count(right)} times in {source}")
+    return body.replace(right, wrong)
+
+
 def main():
     source, output = sys.argv[1:]
     with open(source, encoding="utf-8") as file:
@@ -65,13 +71,12 @@ def main():
     parts = ["// Generated from block_ring.hpp: one fault a namespace.\n#pragma once\n"]
     parts += [line + "\n" for line in text.splitlines() if line.startswith("#include <")]
     for name, (right, wrong) in FAULTS.items():
-        if body.count(right) != 1:
-            sys.exit(f"{sys.argv[0]}: fault {name}: its text occurs {body.count(right)} times in {source}")
-        copy = body.replace(right, wrong)
+        copy = with_fault(body, name, right, wrong, source)
         parts.append("\n" + re.sub(r"\bnth::detail\b", f"nth::mutant::{name}", copy))
     parts.append("\n#define NTH_MUTANTS(m) " + " ".join(f"m({name})" for name in FAULTS) + "\n")
     with open(output, "w", encoding="utf-8") as file:
         file.write("".join(parts))
 
 
-main()
+if __name__ == "__main__":
+    main()

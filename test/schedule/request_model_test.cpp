@@ -9,11 +9,7 @@
 #include "store_buffer.hpp"
 #include "thread/worker.hpp"
 
-#include "../support/size.hpp"
-
-#include <gtest/gtest.h>
-
-#include <cstdlib>
+#include "model_runs.hpp"
 
 namespace nth::test {
 namespace {
@@ -241,47 +237,25 @@ private:
   std::uint32_t last_count = 0;
 };
 
-std::string first_text(bool membarrier, fault left_out, long count, long &seeds) {
-  std::string what;
-  const char *chosen = std::getenv("NTH_TEST_SEED");
-  const std::uint64_t first = chosen == nullptr ? 1 : std::strtoull(chosen, nullptr, 10);
-  seeds = first_failure([=](std::uint64_t seed) { return model(seed, membarrier, left_out).run(); }, first,
-                        chosen == nullptr ? count : 1, what);
-  return what;
-}
-
 TEST(request, one_holder_of_the_private_part) {
-  for (const bool membarrier : {true, false}) {
-    long seeds = 0;
-    EXPECT_EQ(first_text(membarrier, fault::none, pick_size(10'000, 150'000, 5'000'000), seeds), "")
-        << (membarrier ? "with" : "without") << " membarrier(2); again with NTH_TEST_SEED=<seed>";
-  }
+  expect_no_failure<model>(fault::none, pick_size(10'000, 150'000, 5'000'000));
 }
 
-struct left_out {
-  const char *name;
-  fault which;
-  bool membarrier;
-};
-class request_without : public testing::TestWithParam<left_out> {};
+using part = left_out<fault>;
+class request_without : public testing::TestWithParam<part> {};
 
-TEST_P(request_without, is_found) {
-  long seeds = 0;
-  const std::string what = first_text(GetParam().membarrier, GetParam().which, 300'000, seeds);
-  EXPECT_NE(seeds, 0) << "the model passes without it";
-  std::printf("found after %ld seeds: %s\n", seeds, what.c_str());
-}
+TEST_P(request_without, is_found) { expect_failure<model>(GetParam()); }
 
 INSTANTIATE_TEST_SUITE_P(each, request_without,
-                         testing::Values(left_out{"barrier", fault::no_barrier, true},
-                                         left_out{"wait_for_busy", fault::no_wait_for_busy, true},
-                                         left_out{"own_ask", fault::another_ones_ask, true},
-                                         left_out{"own_ask_fenced", fault::another_ones_ask, false},
-                                         left_out{"exchange_to_locked", fault::lock_without_exchange, true},
-                                         left_out{"waiting_owner", fault::owner_does_not_wait, true},
-                                         left_out{"busy_before_look", fault::looks_before_busy, true},
-                                         left_out{"busy_to_the_end", fault::leaves_too_early, true},
-                                         left_out{"owners_fence", fault::fence_without_exchange, false}),
+                         testing::Values(part{"barrier", fault::no_barrier, true},
+                                         part{"wait_for_busy", fault::no_wait_for_busy, true},
+                                         part{"own_ask", fault::another_ones_ask, true},
+                                         part{"own_ask_fenced", fault::another_ones_ask, false},
+                                         part{"exchange_to_locked", fault::lock_without_exchange, true},
+                                         part{"waiting_owner", fault::owner_does_not_wait, true},
+                                         part{"busy_before_look", fault::looks_before_busy, true},
+                                         part{"busy_to_the_end", fault::leaves_too_early, true},
+                                         part{"owners_fence", fault::fence_without_exchange, false}),
                          [](const auto &one) { return one.param.name; });
 
 } // namespace

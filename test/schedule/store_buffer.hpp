@@ -9,16 +9,17 @@
 
 namespace nth::test {
 
-class store_buffers {
+template <class Value>
+class store_buffers_of {
 public:
   struct word {
-    std::uint32_t value = 0;
+    Value value = 0;
   };
 
   // A store waits for one_in steps, on average.
-  explicit store_buffers(int one_in) : patience(one_in) {}
+  explicit store_buffers_of(int one_in) : patience(one_in) {}
 
-  std::uint32_t load(const word &from) {
+  Value load(const word &from) {
     interleaving::step();
     const buffer &own = buffers[interleaving::self()];
     for (int i = own.count; i-- > 0;)
@@ -26,14 +27,14 @@ public:
         return own.waiting[i].value;
     return from.value;
   }
-  void store(word &to, std::uint32_t value) {
+  void store(word &to, Value value) {
     interleaving::step();
     buffer &own = buffers[interleaving::self()];
     if (own.count == depth)
       drain_one(own);
     own.waiting[own.count++] = {&to, value};
   }
-  bool compare_exchange(word &at, std::uint32_t &expected, std::uint32_t desired) {
+  bool compare_exchange(word &at, Value &expected, Value desired) {
     interleaving::step();
     drain(buffers[interleaving::self()]);
     if (at.value == expected) {
@@ -43,17 +44,22 @@ public:
     expected = at.value;
     return false;
   }
-  std::uint32_t exchange(word &at, std::uint32_t desired) {
+  Value exchange(word &at, Value desired) {
     interleaving::step();
     drain(buffers[interleaving::self()]);
     return std::exchange(at.value, desired);
   }
-  std::uint32_t fetch_or(word &at, std::uint32_t bits) {
+  Value fetch_add(word &at, Value n) {
+    interleaving::step();
+    drain(buffers[interleaving::self()]);
+    return std::exchange(at.value, at.value + n);
+  }
+  Value fetch_or(word &at, Value bits) {
     interleaving::step();
     drain(buffers[interleaving::self()]);
     return std::exchange(at.value, at.value | bits);
   }
-  std::uint32_t fetch_and(word &at, std::uint32_t bits) {
+  Value fetch_and(word &at, Value bits) {
     interleaving::step();
     drain(buffers[interleaving::self()]);
     return std::exchange(at.value, at.value & bits);
@@ -77,7 +83,7 @@ private:
   static constexpr int depth = 16;
   struct entry {
     word *to;
-    std::uint32_t value;
+    Value value;
   };
   struct buffer {
     entry waiting[depth];
@@ -97,5 +103,7 @@ private:
   int patience;
   buffer buffers[interleaving::most_threads];
 };
+
+using store_buffers = store_buffers_of<std::uint32_t>;
 
 } // namespace nth::test

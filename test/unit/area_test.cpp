@@ -182,8 +182,100 @@ TEST_F(an_area, a_million_objects_are_tens_of_mappings) {
   }
   EXPECT_GE(the_area.committed(), std::size_t{4'000'000} * 64);
   EXPECT_LE(the_area.committed(), 3 * std::size_t{4'000'000} * 64) << "doubling";
-  EXPECT_LE(os::calls_made(os::fail_kind::commit) - commits, 10);
+  EXPECT_LE(os::calls_made(os::fail_kind::commit) - commits, 24) << "of objects and of their maps";
   EXPECT_LE(mappings() - before, 20);
+}
+
+// ---- Nodes -------------------------------------------------------------------------------------------------
+
+TEST_F(an_area, address_bits_tell_the_node) {
+  const struct {
+    int nodes;
+    int homes_each;
+  } shapes[] = {{1, 1}, {1, 5}, {2, 1}, {2, 2}, {2, 5}, {3, 3}, {4, 8}, {8, 3}, {5, 1}};
+  for (const auto &s : shapes) {
+    SCOPED_TRACE(testing::Message() << s.nodes << " nodes of " << s.homes_each << " homes");
+    ASSERT_TRUE(the_area.open(64 * gib, s.nodes, s.homes_each));
+    EXPECT_EQ(the_area.nodes, s.nodes);
+    ASSERT_GE(the_area.homes, s.nodes * s.homes_each);
+    const std::size_t home_bytes = std::size_t{1} << the_area.home_shift;
+    for (unsigned r = 0; r < region_count; ++r) {
+      std::uintptr_t last_end = the_area.base + (std::uintptr_t{r} << the_area.region_shift);
+      for (int h = 0; h < the_area.homes; ++h) {
+        const std::uintptr_t begin = the_area.at(r, h).begin();
+        EXPECT_EQ(begin, last_end) << "homes lie side by side";
+        last_end = begin + home_bytes;
+        const int node = h >> the_area.node_shift;
+        ASSERT_LT(node, s.nodes);
+        for (const std::uintptr_t at : {begin, begin + 4321, last_end - 1}) {
+          EXPECT_EQ(the_area.region_of(at), r);
+          EXPECT_EQ(the_area.home_of(reinterpret_cast<void *>(at)), h);
+          EXPECT_EQ(the_area.node_of(reinterpret_cast<void *>(at)), node);
+          EXPECT_GE(at, the_area.node_begin(r, node)) << "a node's homes are one range";
+          EXPECT_LT(at, the_area.node_begin(r, node) + the_area.node_bytes());
+        }
+      }
+      for (int n = 0; n < s.nodes; ++n) {
+        EXPECT_GE(the_area.node_bytes(), home_bytes * static_cast<std::size_t>(s.homes_each));
+        EXPECT_EQ(the_area.node_begin(r, n), the_area.at(r, n << the_area.node_shift).begin());
+        if (n > 0) {
+          EXPECT_EQ(the_area.node_begin(r, n), the_area.node_begin(r, n - 1) + the_area.node_bytes());
+        }
+        EXPECT_EQ(the_area.node_begin(r, n) % os::page_size(), 0U) << "a policy is for whole pages";
+      }
+      EXPECT_LE(the_area.node_begin(r, s.nodes - 1) + the_area.node_bytes(),
+                the_area.base + (std::uintptr_t{r + 1} << the_area.region_shift))
+          << "inside its region";
+    }
+    the_area.close();
+  }
+}
+
+TEST_F(an_area, a_full_part_sends_its_home_to_the_neighbours_of_its_node_first) {
+  constexpr std::size_t mib = std::size_t{1} << 20;
+  ASSERT_TRUE(the_area.open(gib, 2, 3)); // of which four fit on each node
+  ASSERT_EQ(the_area.homes, 8);
+  const std::size_t per_home = (std::size_t{1} << the_area.home_shift) / mib;
+  ASSERT_GT(per_home, 0U);
+  const unsigned r = stack_region(20);
+  const int home = (1 << the_area.node_shift) + 2; // of node 1
+  for (std::size_t i = 0; i < 8 * per_home; ++i) {
+    std::size_t count = 1;
+    void *stack = the_area.carve(r, home, mib, count);
+    ASSERT_NE(stack, nullptr) << i;
+    if (i < per_home) {
+      EXPECT_EQ(the_area.home_of(stack), home) << "its own part first";
+    }
+    EXPECT_EQ(the_area.node_of(stack), i < 4 * per_home ? 1 : 0) << i;
+  }
+  std::size_t count = 1;
+  EXPECT_EQ(the_area.carve(r, home, mib, count), nullptr);
+  // What comes back to any of them is there for all.
+  void *const last = reinterpret_cast<void *>(the_area.at(r, 1).begin());
+  the_area.give_back(last, 0, nullptr);
+  EXPECT_EQ(the_area.carve(r, home, mib, count), last);
+}
+
+TEST_F(an_area, counts_what_is_in_use_of_a_region) {
+  ASSERT_TRUE(the_area.open(gib, 2, 2));
+  const auto r = static_cast<unsigned>(region::descriptors);
+  void *objects[4];
+  for (int h = 0; h < 4; ++h) {
+    std::size_t count = 10;
+    objects[h] = the_area.carve(r, h, 64, count);
+    ASSERT_EQ(count, 10U);
+  }
+  EXPECT_EQ(the_area.carved(r), 40U * 64);
+  for (void *one : objects)
+    the_area.give_back(one, 0, nullptr);
+  EXPECT_EQ(the_area.carved(r), 36U * 64);
+  EXPECT_EQ(the_area.carved(static_cast<unsigned>(region::blocks)), 0U);
+  content holds{};
+  for (int h = 0; h < 4; ++h) {
+    std::size_t count = 10;
+    EXPECT_EQ(the_area.carve(r, h, 64, count, holds), objects[h]) << "each home's own";
+    EXPECT_EQ(holds, content::kept);
+  }
 }
 
 // ---- Descriptors ------------------------------------------------------------------------------------------

@@ -127,6 +127,15 @@ protected:
 };
 using options = clean_environment;
 
+// The rows whose field is a long, and their number in `count`: all but the last.
+const option_row *number_rows(int &count) {
+  const option_row *row = option_table(count);
+  --count;
+  for (int i = 0; i < count; ++i)
+    EXPECT_NE(row[i].kind, option_kind::text) << row[i].name;
+  return row;
+}
+
 long read_one(const char *name, const char *text, long nth_options::*field, nth_status expected) {
   setenv(name, text, 1);
   nth_options read;
@@ -141,10 +150,23 @@ TEST_F(options, defaults_pass_the_check) {
   ASSERT_EQ(nth_options_init(&read), NTH_OK);
   EXPECT_EQ(check_options(read), NTH_OK);
   int count;
-  const option_row *row = option_table(count);
-  EXPECT_EQ(static_cast<std::size_t>(count) * sizeof(long), sizeof(nth_options)) << "one row a field";
+  const option_row *row = number_rows(count);
+  EXPECT_EQ(static_cast<std::size_t>(count) * sizeof(long) + sizeof(char *), sizeof(nth_options))
+      << "one row a field";
   for (int i = 0; i < count; ++i)
     EXPECT_EQ(read.*row[i].field, row[i].standard) << row[i].name;
+  EXPECT_EQ(row[count].kind, option_kind::text);
+  EXPECT_EQ(read.*row[count].text_field, nullptr);
+}
+
+TEST_F(options, a_text_is_that_of_the_environment) {
+  for (const char *text : {"", "scatter", "nowhere"}) {
+    setenv("NTH_PLACEMENT", text, 1);
+    nth_options read;
+    EXPECT_EQ(nth_options_init(&read), NTH_OK) << text;
+    EXPECT_EQ(read.placement, std::getenv("NTH_PLACEMENT"));
+    EXPECT_EQ(check_options(read), NTH_OK) << "nth_init judges it";
+  }
 }
 
 TEST_F(options, null_is_an_error) { EXPECT_EQ(nth_options_init(nullptr), NTH_EINVAL); }
@@ -210,7 +232,7 @@ TEST_F(options, each_field_is_checked) {
   nth_options good;
   ASSERT_EQ(nth_options_init(&good), NTH_OK);
   int count;
-  const option_row *row = option_table(count);
+  const option_row *row = number_rows(count);
   for (int i = 0; i < count; ++i) {
     for (long value : {row[i].lowest - 1, row[i].highest + 1}) {
       nth_options wrong = good;

@@ -34,7 +34,7 @@ protected:
 };
 
 TEST_F(this_machine, places_are_what_the_affinity_allows) {
-  ASSERT_TRUE(load());
+  ASSERT_TRUE(load(nullptr).machine_known);
   const cpu_set_t allowed = affinity();
   const int threads = CPU_COUNT(&allowed);
   EXPECT_GE(usable_cores(), 1);
@@ -48,7 +48,7 @@ TEST_F(this_machine, places_are_what_the_affinity_allows) {
 }
 
 TEST_F(this_machine, a_thread_is_bound) {
-  ASSERT_TRUE(load());
+  ASSERT_TRUE(load(nullptr).machine_known);
   std::thread([] {
     for (int i = 0; i < 2 * usable_cores(); ++i) {
       ASSERT_TRUE(bind_current_thread(i));
@@ -61,21 +61,10 @@ TEST_F(this_machine, a_thread_is_bound) {
 }
 
 TEST_F(this_machine, loading_twice_is_loading_once) {
-  ASSERT_TRUE(load());
+  ASSERT_TRUE(load(nullptr).machine_known);
   const int cores = usable_cores();
-  ASSERT_TRUE(load());
+  ASSERT_TRUE(load(nullptr).machine_known);
   EXPECT_EQ(usable_cores(), cores);
-}
-
-TEST_F(this_machine, takes_few_milliseconds) {
-  std::uint64_t best = ~std::uint64_t{0};
-  for (int i = 0; i < 5; ++i) {
-    const std::uint64_t start = os::now_ns();
-    ASSERT_TRUE(load());
-    best = std::min(best, os::now_ns() - start);
-  }
-  RecordProperty("microseconds", static_cast<int>(best / 1000));
-  EXPECT_LT(best, 100'000'000U);
 }
 
 void expect_one_core() {
@@ -86,14 +75,14 @@ void expect_one_core() {
 
 TEST_F(this_machine, not_loaded_is_one_core) {
   expect_one_core();
-  ASSERT_TRUE(load());
+  ASSERT_TRUE(load(nullptr).machine_known);
   unload();
   expect_one_core();
 }
 
 TEST_F(this_machine, no_memory_is_one_core) {
   os::fail_after(os::fail_kind::map_pages, 1, false);
-  EXPECT_FALSE(load());
+  EXPECT_FALSE(load(nullptr).machine_known);
   os::fail_never();
   expect_one_core();
 }
@@ -102,7 +91,7 @@ TEST_F(this_machine, no_memory_is_one_core) {
 
 [[noreturn]] void expect_places(const char *machine, int cores, std::vector<int> places) {
   setenv("HWLOC_SYNTHETIC", machine, 1);
-  bool right = load() && usable_cores() == cores;
+  bool right = load(nullptr).machine_known && usable_cores() == cores;
   for (std::size_t i = 0; i < places.size(); ++i)
     right = right && os_index(static_cast<int>(i)) == places[i];
   right = right && os_index(static_cast<int>(places.size())) == places[0];
@@ -138,8 +127,8 @@ TEST(invented_machine_death, of_a_thousand_cores) {
   cpu_set_t one;
   CPU_ZERO(&one);
   CPU_SET(processor, &one);
-  const bool right = sched_setaffinity(0, sizeof one, &one) == 0 && load() && usable_cores() == 1 &&
-                     os_index(0) == static_cast<int>(processor) &&
+  const bool right = sched_setaffinity(0, sizeof one, &one) == 0 && load(nullptr).machine_known &&
+                     usable_cores() == 1 && os_index(0) == static_cast<int>(processor) &&
                      os_index(1) == static_cast<int>(processor) && bind_current_thread(5);
   std::_Exit(right ? 0 : 1);
 }

@@ -23,6 +23,8 @@
  * in `ret`, for it nests: a creator that waits for its threads comes back as a call does.
  */
 
+#include "arch/worker_offsets.h"
+
 #if defined(NTH_ASAN) || defined(NTH_TSAN)
 #define ANNOTATED 1
 #else
@@ -90,6 +92,19 @@
         .cfi_restore %rbp
         .endm
 
+        /* Where there is nothing to switch to: behind a LEAVE_STACK, as SAVE has left the stack. */
+        .macro UNSAVE
+        .cfi_def_cfa_offset 64
+        .cfi_offset %rbp, -16
+        .cfi_offset %rbx, -24
+        .cfi_offset %r12, -32
+        .cfi_offset %r13, -40
+        .cfi_offset %r14, -48
+        .cfi_offset %r15, -56
+        popq    %rax
+        RESTORE
+        .endm
+
         /* Tells tools that the stack in rax comes next; dropped = 1: the stack that is left is not resumed. */
 #if ANNOTATED
         .macro TELL dropped
@@ -119,11 +134,48 @@
         jmp     *%rcx
         .endm
 
+/* The worker (struct worker, see the static_asserts there). */
+#define SPECIAL NTH_WORKER_SPECIAL
+#define SPECIAL_CLASS 2
+#define LOOP_SP NTH_WORKER_LOOP_SP
+#define ENDED NTH_WORKER_ENDED
+#define TOP_THREAD 56
+#define DESC_ROOT 8
+#define DESC_ARGS 32
+
+        .macro WORKER to
+        movq    nth_tls_worker@gottpoff(%rip), \to
+        movq    %fs:(\to), \to
+        .endm
+
+        /* Calls `pick`(rsp, esi). A thread on a stack of its own class may have no room for it there: it is
+         * called on the scheduler's stack, below the suspended loop's context. (Under sanitizers no class is
+         * that small, and they want to know of each change of stacks.) */
+        .macro PICK pick
+        movq    %rsp, %rdi
+#if !ANNOTATED
+        WORKER  %rdx
+        cmpl    $SPECIAL_CLASS, SPECIAL(%rdx)
+        je      1f
+        call    \pick
+        jmp     2f
+1:      .cfi_remember_state
+        movq    %rsp, %rbp
+        .cfi_def_cfa_register %rbp
+        movq    LOOP_SP(%rdx), %rsp
+        call    \pick
+        movq    %rbp, %rsp
+        .cfi_restore_state
+2:
+#else
+        call    \pick
+#endif
+        .endm
+
 /* void nth_yield(void) */
         FUNCTION nth_yield
         SAVE    .Lyield_resume
-        movq    %rsp, %rdi
-        call    nth_pick_yield
+        PICK    nth_pick_yield
         DEPART(0)
         LEAVE_STACK
 .Lyield_resume:
@@ -138,8 +190,7 @@
         .hidden nth_try_block_switch
         FUNCTION nth_try_block_switch
         SAVE    .Lblock_resume
-        movq    %rsp, %rdi
-        call    nth_pick_block
+        PICK    nth_pick_block
         testq   %rax, %rax
         jz      .Lblock_refused
         DEPART(0)
@@ -149,15 +200,7 @@
         xorl    %eax, %eax
         ret
 .Lblock_refused:
-        .cfi_def_cfa_offset 64
-        .cfi_offset %rbp, -16
-        .cfi_offset %rbx, -24
-        .cfi_offset %r12, -32
-        .cfi_offset %r13, -40
-        .cfi_offset %r14, -48
-        .cfi_offset %r15, -56
-        popq    %rax
-        RESTORE
+        UNSAVE
         movl    $2, %eax                /* NTH_ENOMEM, see the static_assert in suspend.cpp */
         ret
         END     nth_try_block_switch
@@ -166,8 +209,7 @@
         .hidden nth_block_switch
         FUNCTION nth_block_switch
         SAVE    .Lvoid_resume
-        movq    %rsp, %rdi
-        call    nth_pick_block
+        PICK    nth_pick_block
         testq   %rax, %rax
         jz      .Lvoid_refused
         DEPART(0)
@@ -176,24 +218,37 @@
         RESTORE
         ret
 .Lvoid_refused:
-        .cfi_def_cfa_offset 64
-        .cfi_offset %rbp, -16
-        .cfi_offset %rbx, -24
-        .cfi_offset %r12, -32
-        .cfi_offset %r13, -40
-        .cfi_offset %r14, -48
-        .cfi_offset %r15, -56
-        popq    %rax
-        RESTORE
+        UNSAVE
         jmp     nth_block_refused
         END     nth_block_switch
 
-/* void nth_make_way(void): the creator of too many threads lets them run first. */
+/* int nth_wait_spawned(nth_spawn_record *record): suspends the caller until the call has ended. 1: no stack to go
+ * on with. */
+        .hidden nth_wait_spawned
+        FUNCTION nth_wait_spawned
+        SAVE    .Lspawned_resume
+        movq    %rdi, %rsi
+        PICK    nth_pick_wait
+        testq   %rax, %rax
+        jz      .Lspawned_refused
+        DEPART(0)
+        LEAVE_STACK
+.Lspawned_resume:
+        RESTORE
+        xorl    %eax, %eax
+        ret
+.Lspawned_refused:
+        UNSAVE
+        movl    $1, %eax
+        ret
+        END     nth_wait_spawned
+
+/* void nth_make_way(int end): the creator of too many threads lets the newest at that end run first. */
         .hidden nth_make_way
         FUNCTION nth_make_way
         SAVE    .Lway_resume
-        movq    %rsp, %rdi
-        call    nth_pick_make_way
+        movl    %edi, %esi
+        PICK    nth_pick_make_way
         DEPART(0)
         LEAVE_STACK
 .Lway_resume:
@@ -238,6 +293,44 @@
         pushq   %rcx
         jmp     *%rax
         END     nth_arch_entry
+
+/* void nth_arch_call_on(void *sp, void (*f)(void *), void *argument) */
+        .hidden nth_arch_call_on
+        FUNCTION nth_arch_call_on
+        pushq   %rbp
+        .cfi_def_cfa_offset 16
+        .cfi_offset %rbp, -16
+        movq    %rsp, %rbp
+        .cfi_def_cfa_register %rbp
+        movq    %rdi, %rsp
+        movq    %rdx, %rdi
+        call    *%rsi
+        leave
+        .cfi_def_cfa %rsp, 8
+        ret
+        END     nth_arch_call_on
+
+/* Where a thread on a stack of its own class begins: rsp is 8 below the stack_top, whose thread is to run.
+ * After its root it leaves for the scheduler's loop, which gives the stack back. */
+        .hidden nth_arch_start
+        FUNCTION nth_arch_start
+        .cfi_undefined %rip
+        addq    $8, %rsp
+        movq    TOP_THREAD(%rsp), %rax
+        xorl    %ebp, %ebp
+        movq    DESC_ARGS(%rax), %rdi
+        movq    DESC_ARGS+8(%rax), %rsi
+        movq    DESC_ARGS+16(%rax), %rdx
+        movq    DESC_ARGS+24(%rax), %rcx
+        call    *DESC_ROOT(%rax)
+        WORKER  %rdx
+        movq    TOP_THREAD(%rsp), %rax
+        movq    %rax, ENDED(%rdx)
+        movq    %rsp, DESC_ARGS(%rax)   /* saved_sp: the loop finds the stack there */
+        movq    LOOP_SP(%rdx), %rax
+        DEPART(1)
+        LEAVE_STACK
+        END     nth_arch_start
 
 /* void nth_arch_call_in_place(long a, long b, long c, long d, void (*root)()) */
         .hidden nth_arch_call_in_place
