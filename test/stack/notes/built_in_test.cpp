@@ -1,5 +1,6 @@
 // The notes of glibc that come with the command, for a static program and for a library.
 #include "notes/built_in.hpp"
+#include "nth/nth.h"
 
 #include <gtest/gtest.h>
 
@@ -52,6 +53,18 @@ TEST(built_in_notes, name_what_may_be_left_out_only_where_it_is_linked) {
     for (const std::string &name : note.names)
       EXPECT_EQ(name.find('?'), std::string::npos) << name;
   std::filesystem::remove_all(folder);
+}
+
+// The header says how much each of nth's own calls takes, and the notes say it to the tool.
+TEST(built_in_notes, say_of_nth_what_its_header_says) {
+  const annotations notes = built_in_notes(module(NTH_LIBRARY));
+  ASSERT_FALSE(notes.list.empty());
+  for (const annotation &note : notes.list) {
+    EXPECT_EQ(note.kind, annotation::what::need) << note.function;
+    const bool variadic = note.function == "nth_create" || note.function == "nth_batch_create";
+    EXPECT_EQ(note.bytes, variadic ? 2 * NTH_CALL_STACK + 32 : NTH_CALL_STACK) << note.function;
+  }
+  EXPECT_TRUE(std::ranges::any_of(notes.list, [](const annotation &n) { return n.function == "nth_block"; }));
 }
 
 TEST(built_in_notes, give_way_to_what_the_user_says) {
