@@ -5,6 +5,7 @@
 #include "topology/topology.hpp"
 
 #include "../support/invented_machine.hpp"
+#include "../support/this_machine.hpp"
 
 #include <gtest/gtest.h>
 
@@ -222,17 +223,9 @@ TEST(nodes, have_the_distances_that_hwloc_knows) {
 
 // ---- This machine ----------------------------------------------------------------------------------------
 
-class here : public testing::Test {
-protected:
-  void SetUp() override {
-    for (const char *name : {"HWLOC_SYNTHETIC", "HWLOC_XMLFILE"})
-      if (std::getenv(name) != nullptr)
-        GTEST_SKIP() << name << " is set";
-  }
-  void TearDown() override { unload(); }
-};
+using test::this_machine;
 
-TEST_F(here, each_place_has_a_node) {
+TEST_F(this_machine, each_place_has_a_node) {
   ASSERT_TRUE(load("scatter").machine_known);
   for (int i = 0; i < 2 * usable_cores(); ++i) {
     EXPECT_GE(node_at(i), 0);
@@ -242,7 +235,7 @@ TEST_F(here, each_place_has_a_node) {
     EXPECT_GT(distance(a, a), 0);
 }
 
-TEST_F(here, a_thread_is_bound_as_listed) {
+TEST_F(this_machine, a_thread_is_bound_as_listed) {
   ASSERT_TRUE(load(nullptr).machine_known);
   const int last = os_index(usable_cores() - 1);
   ASSERT_EQ(wrong(std::to_string(last).c_str()), "");
@@ -253,7 +246,7 @@ TEST_F(here, a_thread_is_bound_as_listed) {
   }).join();
 }
 
-TEST_F(here, what_the_affinity_withholds_is_named) {
+TEST_F(this_machine, what_the_affinity_withholds_is_named) {
   ASSERT_TRUE(load(nullptr).machine_known);
   if (usable_cores() < 2)
     GTEST_SKIP() << "one core";
@@ -273,7 +266,7 @@ TEST_F(here, what_the_affinity_withholds_is_named) {
   }).join();
 }
 
-TEST_F(here, memory_is_bound_or_refused) {
+TEST_F(this_machine, memory_is_bound_or_refused) {
   ASSERT_TRUE(load(nullptr).machine_known);
   const std::size_t size = 4 * os::page_size();
   auto *pages = static_cast<char *>(os::map_pages(size));
@@ -297,7 +290,7 @@ TEST_F(here, memory_is_bound_or_refused) {
   os::unmap_pages(pages, size);
 }
 
-TEST_F(here, without_memory_for_the_tables_a_list_cannot_be_followed) {
+TEST_F(this_machine, without_memory_for_the_tables_a_list_cannot_be_followed) {
   for (const char *placement : {"0", "scatter"}) {
     os::fail_after(os::fail_kind::map_pages, 1, false);
     const load_report report = load(placement);

@@ -3,6 +3,8 @@
 #include "os/os_failing.hpp"
 #include "topology/topology.hpp"
 
+#include "../support/this_machine.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,15 +25,7 @@ cpu_set_t affinity() {
   return set;
 }
 
-class this_machine : public testing::Test {
-protected:
-  void SetUp() override {
-    for (const char *name : {"HWLOC_SYNTHETIC", "HWLOC_XMLFILE"})
-      if (std::getenv(name) != nullptr)
-        GTEST_SKIP() << name << " is set";
-  }
-  void TearDown() override { unload(); }
-};
+using test::this_machine;
 
 TEST_F(this_machine, places_are_what_the_affinity_allows) {
   ASSERT_TRUE(load(nullptr).machine_known);
