@@ -19,7 +19,7 @@ install(FILES fortran/nth.f90 DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/nth)
 # Two sets of targets: only the static library needs hwloc where programs are linked.
 install(TARGETS nth_shared nth_main EXPORT nth-targets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(TARGETS nth_static EXPORT nth-static-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS nth_static nth_no_udev EXPORT nth-static-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 
 # ---- CMake packages ------------------------------------------------------------------------------------
 
@@ -32,6 +32,7 @@ install(FILES
   ${PROJECT_BINARY_DIR}/nth-config.cmake
   ${PROJECT_BINARY_DIR}/nth-config-version.cmake
   cmake/Findhwloc.cmake
+  cmake/nth_small_stacks.cmake
   DESTINATION ${config_dir})
 
 # ---- pkg-config ----------------------------------------------------------------------------------------

@@ -27,7 +27,8 @@ module nth
   type, bind(C) :: nth_options
     integer(c_long) :: workers, stack_size, stack_policy, bind, backlog, spin_us, guard, report_deadlock, &
                        area_size, descriptors_local, descriptors_node, descriptors_global, stacks_local, &
-                       stacks_node, stacks_global, stats
+                       stacks_node, stacks_global, stack_strict, &
+                       stack_most, stats
     type(c_ptr) :: placement ! c_null_ptr, or c_loc of a string that ends in c_null_char
   end type
 

@@ -96,7 +96,12 @@ typedef struct nth_options {
   long stacks_local;       /* NTH_STACKS_LOCAL */
   long stacks_node;        /* NTH_STACKS_NODE */
   long stacks_global;      /* NTH_STACKS_GLOBAL */
-  long stats;              /* NTH_STATS: 1 writes the numbers of nth_get_stats to standard error at the end */
+  /* Of programs linked with small stacks (doc/small-stacks.md). NTH_STACK_STRICT: 1 refuses threads whose root has no
+   * bound or calls what has none, 2 also those whose bound rests on an assumption. NTH_STACK_MOST: bytes of segments
+   * that one thread may have, a power of two; a thread that asks for more ends the program. */
+  long stack_strict;
+  long stack_most;
+  long stats; /* NTH_STATS: 1 writes the numbers of nth_get_stats to standard error at the end */
   /* NTH_PLACEMENT: which hardware thread each worker has: "cores", "compact", "scatter", or a list such as
    * "0-3,8", "0-6:2" or "node:1"; NULL or "": cores. Not copied: it must live until nth_init returns. From
    * nth_options_init it points into the environment, so setenv and putenv may end it. */
@@ -142,6 +147,13 @@ typedef struct nth_stats {
       nodes_unbound; /* of these, nodes to which memory could not be bound: they have none, or the system refused */
   nth_object_stats descriptors;
   nth_object_stats stacks[NTH_STACK_CLASSES]; /* of 256 << i bytes */
+  /* In programs linked with small stacks: segments_switched = segments_taken + segments_kept. */
+  long segments_switched; /* calls that had no room on their stack, and were made on a segment */
+  long segments_taken;    /* of these, calls for which a stack was taken from the lists, or made */
+  long segments_kept;     /* of these, calls on the segment that the worker had left last */
+  long segments_most;     /* the most bytes of segments that one thread had at one time */
+  long roots_unbounded;   /* roots in the table of needs that have no bound */
+  long threads_unbounded; /* threads created with one of them */
 } nth_stats;
 
 /* Number of workers of the run (paper 003, figure 4); 0 while the run-time is down. */

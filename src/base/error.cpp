@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include <dlfcn.h>
+#include <link.h>
 #include <unistd.h>
 
 namespace nth::detail {
@@ -63,6 +64,10 @@ void misuse(nth_status status, const char *format, ...) noexcept {
     handler(status, message);
     return;
   }
+  end_program(message);
+}
+
+void end_program(const char *message) noexcept {
   print_line("nth: ", message);
   std::abort();
 }
@@ -79,9 +84,12 @@ void assertion_failed(const char *what, const char *file, int line) noexcept {
 const char *describe_function(const void *address, char *buffer, unsigned long size) noexcept {
   const auto value = reinterpret_cast<unsigned long>(address);
   Dl_info found;
-  if (address == nullptr || dladdr(address, &found) == 0) {
+  void *entry = nullptr; // of the nearest symbol below, which may have ended
+  if (address == nullptr || dladdr1(address, &found, &entry, RTLD_DL_SYMENT) == 0) {
     std::snprintf(buffer, size, "0x%lx", value);
-  } else if (found.dli_sname != nullptr) {
+  } else if (found.dli_sname != nullptr &&
+             (entry == nullptr || value - reinterpret_cast<unsigned long>(found.dli_saddr) <=
+                                      static_cast<const ElfW(Sym) *>(entry)->st_size)) {
     const unsigned long offset = value - reinterpret_cast<unsigned long>(found.dli_saddr);
     if (offset == 0)
       std::snprintf(buffer, size, "%s", found.dli_sname);

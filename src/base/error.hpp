@@ -13,6 +13,9 @@ namespace nth::detail {
 // The same, then tells the error handler: for calls that return void. Returns when the handler does.
 [[gnu::format(printf, 2, 3), gnu::cold]] void misuse(nth_status status, const char *format, ...) noexcept;
 
+// Prints "nth: " and the message, and aborts.
+[[noreturn, gnu::cold]] void end_program(const char *message) noexcept;
+
 // Prints "nth: internal error: …" and aborts.
 [[noreturn, gnu::cold]] void assertion_failed(const char *what, const char *file, int line) noexcept;
 

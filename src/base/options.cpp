@@ -52,6 +52,12 @@ constexpr option_row rows[] = {
     {"NTH_STACKS_GLOBAL", &nth_options::stacks_global, option_kind::number, 8192, 0, most_idle,
      "idle stacks of a size that are kept beside those, with their top page alone; below 4 KiB as many times "
      "more; others go back to the kernel"},
+    {"NTH_STACK_STRICT", &nth_options::stack_strict, option_kind::number, 0, 0, 2,
+     "in a program linked with small stacks 1 refuses threads whose root has no bound, or calls what has "
+     "none; 2 "
+     "also those whose bound rests on an assumption"},
+    {"NTH_STACK_MOST", &nth_options::stack_most, option_kind::size, G, 1024 * K, T / 4,
+     "bytes of segments that one thread may have, in a program linked with small stacks"},
     {"NTH_STATS", &nth_options::stats, option_kind::flag, 0, 0, 1,
      "1: what was allocated, and where it lies, is written to standard error as JSON when the run ends"},
     {"NTH_PLACEMENT", nullptr, option_kind::text, 0, 0, 0,
@@ -200,6 +206,14 @@ nth_status check_options(const nth_options &options) noexcept {
                 option_range(row, range));
   }
   return NTH_OK;
+}
+
+bool is_chosen_stack_size(const nth_options &options) noexcept {
+  for (const option_row &row : rows) {
+    if (row.field == &nth_options::stack_size)
+      return options.stack_size != row.standard || std::getenv(row.name) != nullptr;
+  }
+  return true;
 }
 
 void print_options(int fd) noexcept {

@@ -34,6 +34,8 @@ const option_row *option_table(int &count) noexcept;
 nth_status read_options(nth_options &options) noexcept;        // defaults, then the environment
 nth_status check_options(const nth_options &options) noexcept; // ranges; the message names field and range
 void print_options(int fd) noexcept;
+// Whether somebody has set stack_size: to something else than its default, or in the environment.
+bool is_chosen_stack_size(const nth_options &options) noexcept;
 
 // A value (of kind text: the default, whatever `value` is), and what a row accepts, as they are written in the
 // environment and in doc/options.md: 64K, dsr; "16K..1M, a power of two". Each returns `buffer`.

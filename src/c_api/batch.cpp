@@ -70,6 +70,10 @@ namespace {
     return refuse_member(call, d);
   if (const char *wrong = wrong_creation(c))
     return misuse(NTH_EINVAL, "%s: %s", call, wrong);
+  if (the_runtime.strict && is_refused(c.root)) [[unlikely]] {
+    char why[400];
+    return misuse(NTH_EINVAL, "%s: %s", call, describe_refusal(c.root, why, sizeof why));
+  }
   bool done = false;
   if (worker *w = worker_or_null()) {
     done = init_thread(w, d, c);

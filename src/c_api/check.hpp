@@ -1,6 +1,7 @@
 // Checks of arguments that several calls share. User mistakes are caught in release builds too.
 #pragma once
 
+#include "nth/growth.h"
 #include "nth/nth.h"
 #include "thread/create.hpp"
 #include "thread/runtime.hpp"
@@ -36,10 +37,23 @@ inline const char *wrong_creation(const creation &c) noexcept {
   return nullptr;
 }
 
+// NTH_STACK_STRICT: whether a thread may not have this root, in a program with a table of needs; and why not.
+inline bool is_refused(void (*root)()) noexcept {
+  if (the_needs.empty())
+    return false;
+  const need_entry *e = the_needs.find(root);
+  const unsigned assumed = the_runtime.strict > 1 ? NTH_NEED_ASSUMED : 0;
+  return e == nullptr || (e->proof & (NTH_NEED_UNBOUNDED | NTH_NEED_GUARDED | assumed)) != 0;
+}
+const char *describe_refusal(void (*root)(), char *buffer, unsigned long size) noexcept;
+
 inline bool up() noexcept { return the_runtime.up.load(std::memory_order_acquire); }
 
 // errno and the last error say so; NULL.
 nth_desc *no_memory(const char *call) noexcept;
+
+// nth_run_v, for roots of the library too.
+nth_status run_root(void (*root)(), int narg, const long *args) noexcept;
 
 // Tells the error handler why `call` cannot enqueue d.
 void refuse_enqueue(const char *call, int which, nth_desc *d) noexcept;

@@ -1,11 +1,13 @@
 // Threads: creating.
 #include "base/error.hpp"
 #include "c_api/check.hpp"
+#include "growth/program.hpp"
 #include "thread/outside.hpp"
 #include "thread/roomy.hpp"
 
 #include <cerrno>
 #include <cstdarg>
+#include <cstdio>
 
 using namespace nth::detail;
 
@@ -15,6 +17,21 @@ using namespace nth::detail;
                          descs_allocated()));
   errno = ENOMEM;
   return nullptr;
+}
+
+[[gnu::cold, gnu::noinline]] const char *nth::detail::describe_refusal(void (*root)(), char *buffer,
+                                                                       unsigned long size) noexcept {
+  char name[160];
+  describe_function(function_behind(reinterpret_cast<const void *>(root)), name, sizeof name);
+  const need_entry *e = the_needs.find(root);
+  std::snprintf(
+      buffer, size,
+      "root %s %s%.150s; give nth-stack a bound for it (doc/stack-notes.md), or set NTH_STACK_STRICT=0", name,
+      e == nullptr                                                ? "is not in the table of needs"
+      : (e->proof & (NTH_NEED_UNBOUNDED | NTH_NEED_GUARDED)) != 0 ? "has no proved need of stack: "
+                                                                  : "has a need of stack that is assumed: ",
+      e == nullptr || e->reason == nullptr ? "" : e->reason);
+  return buffer;
 }
 
 namespace {
@@ -28,6 +45,10 @@ namespace {
 [[gnu::noinline]] nth_desc *create_checked(const char *call, const creation &c) noexcept {
   if (const char *wrong = wrong_creation(c))
     return refuse_creation(call, wrong);
+  if (the_runtime.strict && is_refused(c.root)) [[unlikely]] {
+    char why[400];
+    return refuse_creation(call, describe_refusal(c.root, why, sizeof why));
+  }
   nth_desc *d = nullptr;
   if (worker *w = worker_or_null()) {
     d = create_thread(w, c);
@@ -60,8 +81,11 @@ inline nth_desc *create_roomy(const char *call, const creation &c) noexcept {
 // In a program with a table of needs. A descriptor is in the list.
 [[gnu::noinline]] nth_desc *create_ls_by_need(void (*root)(), int ndep, nth_desc *succ, long word0,
                                               long word1) noexcept {
-  const std::uint8_t flags = the_needs.flags_for(root);
-  nth_desc *d = take_desc(current_worker());
+  if (the_runtime.strict && is_refused(root)) [[unlikely]]
+    return create_two_slow(root, ndep, succ, 2, word0, word1);
+  worker *w = current_worker();
+  const std::uint8_t flags = stack_flags_of(w, root, false);
+  nth_desc *d = take_desc(w);
   d->args[0] = word0;
   d->args[1] = word1;
   prepare_desc(d, root, succ, ndep, flags);

@@ -56,6 +56,14 @@ extern "C" NTH_API nth_status nth_finalize(void) {
 }
 
 extern "C" NTH_API nth_status nth_run_v(void (*root)(), int narg, const long *args) {
+  if (the_runtime.strict && up() && root != nullptr && is_refused(root)) [[unlikely]] {
+    char why[400];
+    return fail(NTH_EINVAL, "nth_run: %s", describe_refusal(root, why, sizeof why));
+  }
+  return run_root(root, narg, args);
+}
+
+nth_status nth::detail::run_root(void (*root)(), int narg, const long *args) noexcept {
   if (worker_or_null() != nullptr)
     return fail(NTH_ESTATE,
                 "nth_run: called in a nano-thread; use nth_create, nth_depadd and nth_block there");

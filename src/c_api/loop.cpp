@@ -174,8 +174,10 @@ extern "C" NTH_API nth_status nth_parallel_for(long begin, long end, void (*body
   if (n == 0)
     return NTH_OK;
   const loop_call c{begin, end, reinterpret_cast<root_function>(body), shared, schedule, grain};
-  if (worker_or_null() == nullptr)
-    return nth_run(reinterpret_cast<root_function>(run_loop), 1, &c);
+  if (worker_or_null() == nullptr) {
+    const long word = reinterpret_cast<long>(&c);
+    return run_root(reinterpret_cast<root_function>(run_loop), 1, &word);
+  }
   run_loop(&c);
   return NTH_OK;
 }

@@ -24,10 +24,12 @@ namespace {
 enum class way { done, call, call_on_fresh_stack, wait, wrong };
 
 // Whether r may be called where rsp is `sp`. Half of a stack is promised to each child; on small stacks only
-// calls whose need is proved.
+// calls whose need is proved. Stubs take a segment when they need one.
 bool fits(const nth_spawn_record *r, std::uintptr_t sp) noexcept {
   const stack_top *top = top_of(sp);
   const std::size_t size = stack_size_of(top);
+  if (asks_for_itself(reinterpret_cast<void (*)()>(r->function), sp))
+    return true;
   const std::uintptr_t room = sp - stack_bottom(top) - the_stacks.guard_size(region_of_stack(top));
   if (size >= least_unproved_stack)
     return room >= size / 2;
@@ -113,6 +115,7 @@ way settle(nth_spawn_record *r, std::uintptr_t sp) noexcept {
   stack_top *s = further_stack(stack_pointer());
   if (s == nullptr)
     return r->function(r->value);
+  follow_stack(current_worker(), s);
   // Under dos the place below is a descriptor's, as in loop_context.
   nth_arch_call_on(
       the_runtime.policy == NTH_POLICY_DOS ? reinterpret_cast<nth_desc *>(s) - 1 : first_frame(s),
@@ -122,6 +125,7 @@ way settle(nth_spawn_record *r, std::uintptr_t sp) noexcept {
       },
       r);
   const long value = r->value;
+  follow_stack(current_worker(), reinterpret_cast<void *>(stack_pointer()));
   roomy(current_worker(), [=] { give_stack(current_worker(), s); });
   return value;
 }

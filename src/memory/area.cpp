@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "os/advice.hpp"
+#include "os/binding.hpp"
 #include "os/os.hpp"
 
 #include <new>
@@ -95,6 +96,7 @@ bool area::open(std::size_t wanted, int nodes_wanted, int homes_each) noexcept {
     return base + (std::uintptr_t{r} << region_shift) + static_cast<std::uintptr_t>(h) * home_bytes;
   };
   constexpr unsigned sparse = stack_region(first_sparse_log2);
+  const bool code = os::wants_code_on_stacks();
   for (unsigned r = 0; r < region_count; ++r) {
     for (int h = 0; h < homes; ++h) {
       // A map has two bits an object of 64 bytes at least: a 256th of the objects' bytes, of which there is
@@ -102,7 +104,8 @@ bool area::open(std::size_t wanted, int nodes_wanted, int homes_each) noexcept {
       const std::uintptr_t map =
           place_of(static_cast<unsigned>(region::maps), h) + home_bytes / region_count * r;
       auto *p = new (&at(r, h)) part;
-      p->place(place_of(r, h), home_bytes, object_size(r), map, r < sparse || r >= stack_regions);
+      p->place(place_of(r, h), home_bytes, object_size(r), map, r < sparse || r >= stack_regions,
+               code && r < stack_regions);
     }
   }
   os::advise_small(reinterpret_cast<void *>(place_of(sparse, 0)),

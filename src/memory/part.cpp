@@ -19,13 +19,14 @@ constexpr std::size_t round_up(std::size_t value, std::size_t unit) noexcept {
 
 } // namespace
 
-void part::place(std::uintptr_t begin, std::size_t bytes, std::size_t size, std::uintptr_t map_at,
-                 bool dense) noexcept {
+void part::place(std::uintptr_t begin, std::size_t bytes, std::size_t size, std::uintptr_t map_at, bool dense,
+                 bool code) noexcept {
   first = begin;
   size_bytes = bytes;
   object = size;
   map = reinterpret_cast<marks *>(map_at);
   dense_pages = dense;
+  holds_code = code;
 }
 
 // The map grows with what is committed, so that to give back never needs memory.
@@ -51,7 +52,7 @@ bool part::commit_to(std::size_t bytes) noexcept {
     target = size_bytes;
   for (;;) {
     auto *start = reinterpret_cast<void *>(first + committed_bytes);
-    if (commit_map(target) && os::commit(start, target - committed_bytes)) {
+    if (commit_map(target) && os::commit(start, target - committed_bytes, holds_code)) {
       if (dense_pages && target > small_prefix) {
         const std::size_t from = committed_bytes > small_prefix ? committed_bytes : small_prefix;
         os::advise_huge(reinterpret_cast<void *>(first + from), target - from);

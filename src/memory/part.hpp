@@ -26,9 +26,9 @@ enum class content : std::uint8_t {
 class part {
 public:
   // `size`: of one object, or 0 for pieces of any size, which are never given back. `map`: reserved memory
-  // for the map. `dense`: huge pages are welcome.
-  void place(std::uintptr_t begin, std::size_t bytes, std::size_t size, std::uintptr_t map,
-             bool dense) noexcept;
+  // for the map. `dense`: huge pages are welcome. `code`: what lies there may be executed.
+  void place(std::uintptr_t begin, std::size_t bytes, std::size_t size, std::uintptr_t map, bool dense,
+             bool code = false) noexcept;
 
   // The next `count` objects of `size` bytes side by side, or as many as there are, at least one; their
   // number in `count`. Those that were given back come first. nullptr: this part is full (full() is true
@@ -81,6 +81,7 @@ private:
 
   spinlock lock;
   bool dense_pages{false};
+  bool holds_code{false};
   std::uintptr_t first{0};
   std::size_t size_bytes{0};
   std::size_t committed_bytes{0};

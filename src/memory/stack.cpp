@@ -7,6 +7,7 @@ namespace nth::detail {
 
 stack_memory the_stacks;
 std::uintptr_t stack_last = 0;
+constinit stack_top no_stack{};
 
 namespace {
 

@@ -8,6 +8,7 @@
 // lists of its own. Stacks below 16 KiB have no guard page: they are for roots whose need is proved.
 #pragma once
 
+#include "arch/worker_offsets.h"
 #include "memory/area.hpp"
 #include "memory/free_list.hpp"
 
@@ -22,17 +23,29 @@ namespace nth::detail {
 constexpr std::size_t least_unproved_stack = std::size_t{1} << first_sparse_log2;
 
 struct alignas(64) stack_top {
-  stack_top *next;       // while it waits in a list
+  stack_top *next;       // while it waits in a list; of a segment in use: the stack beneath
   stack_top *next_chain; // and if it is the first of a chain in a pool
   void *fiber;           // ThreadSanitizer's view of this stack
   void *fake_stack;      // AddressSanitizer's
   std::uintptr_t valgrind_id;
   std::uint32_t chain_count;
-  std::uint32_t unused;
-  std::uintptr_t unused_word;
+  // In programs with small stacks (growth/). A segment is a stack that a thread has taken beside its first one.
+  std::uint32_t
+      segments; // bytes / 256 of it and of the segments beneath it, and segment_retired; 0: no segment in use
+  stack_top
+      *above; // the segment that was taken from here, dead or alive; null for stacks that are not in use
   nth_desc *thread; // who runs here; null: the scheduler's loop
 };
 static_assert(sizeof(stack_top) == 64 && offsetof(stack_top, thread) == 56);
+static_assert(offsetof(stack_top, next) == NTH_STACK_NEXT &&
+                  offsetof(stack_top, segments) == NTH_STACK_SEGMENTS &&
+                  offsetof(stack_top, above) == NTH_STACK_ABOVE &&
+                  offsetof(stack_top, thread) == NTH_STACK_THREAD,
+              "growth/x86_64/enter.S knows them by worker_offsets.h");
+extern stack_top no_stack; // for comparisons: no thread is on it
+
+// No frame on it is returned to any more, but an unwinder, or longjmp, may still run there.
+constexpr std::uint32_t segment_retired = 0x8000'0000;
 
 // The top of the stack that `sp` points into; sp must lie in a stack region.
 inline stack_top *top_of(std::uintptr_t sp) noexcept {

@@ -46,7 +46,22 @@ int look(dl_phdr_info *object, std::size_t, void *asked) noexcept {
   return 1;
 }
 
+int look_for_code(dl_phdr_info *object, std::size_t, void *found) noexcept {
+  for (int i = 0; i < object->dlpi_phnum; ++i)
+    if (object->dlpi_phdr[i].p_type == PT_GNU_STACK && (object->dlpi_phdr[i].p_flags & PF_X) != 0) {
+      *static_cast<bool *>(found) = true;
+      return 1;
+    }
+  return 0;
+}
+
 } // namespace
+
+bool wants_code_on_stacks() noexcept {
+  bool found = false;
+  dl_iterate_phdr(look_for_code, &found);
+  return found;
+}
 
 bool binds_lazily(const void *code) noexcept {
   const char *now = std::getenv("LD_BIND_NOW");

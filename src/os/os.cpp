@@ -118,10 +118,10 @@ void *reserve(void *address, std::size_t size, std::size_t alignment) noexcept {
 
 void release(void *address, std::size_t size) noexcept { munmap(address, size); }
 
-bool commit(void *address, std::size_t size) noexcept {
+bool commit(void *address, std::size_t size, bool code) noexcept {
   if (must_fail(fail_kind::commit))
     return false;
-  return mprotect(address, size, PROT_READ | PROT_WRITE) == 0;
+  return mprotect(address, size, PROT_READ | PROT_WRITE | (code ? PROT_EXEC : 0)) == 0;
 }
 
 void discard(void *address, std::size_t size) noexcept {

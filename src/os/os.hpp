@@ -22,9 +22,9 @@ void release(void *address, std::size_t size) noexcept;
 std::size_t largest_reservation() noexcept;
 bool address_is_ours_to_choose() noexcept;
 
-// Makes a reserved range readable and writable. False: out of memory or over a limit; nothing changed.
-// The range holds no guard page, for `protect` guards would be lost.
-bool commit(void *address, std::size_t size) noexcept;
+// Makes a reserved range readable and writable; `code`: and executable. False: out of memory or over a limit; nothing
+// changed. The range holds no guard page, for `protect` guards would be lost.
+bool commit(void *address, std::size_t size, bool code = false) noexcept;
 
 // Gives the pages of a committed range, one without guard pages, back to the kernel; they read as zero
 // afterwards.

@@ -57,7 +57,7 @@ void read_spill(const nth_desc *cell, int from, int count, long *to) noexcept {
 }
 
 bool init_thread(worker *w, nth_desc *d, const creation &c) noexcept {
-  std::uint8_t flags = stack_flags_of(c.root, c.narg > 4);
+  std::uint8_t flags = stack_flags_of(w, c.root, c.narg > 4);
   if (c.narg <= 4) [[likely]] {
     for (int i = 0; i < c.narg; ++i)
       d->args[i] = c.args[i];

@@ -17,6 +17,8 @@ namespace {
 // drop, for the list may move to the pool and another worker would take a stack that is still in use.
 inline void drop_stack(worker *w, stack_top *stack) noexcept {
   NTH_ASSERT(stack != w->dropped);
+  if (stack->above != nullptr) [[unlikely]]
+    release_segments(w, stack);
   if (w->dropped != nullptr)
     give_stack(w, w->dropped);
   w->dropped = stack;
@@ -172,7 +174,7 @@ void *begin_elsewhere(worker *w, nth_desc *d) noexcept {
 // Runs d until it ends or suspends, from a loop that is suspended meanwhile. What comes next.
 template <class Policy>
 nth_desc *run_elsewhere(worker *w, nth_desc *d) noexcept {
-  void *context = is_fresh(d) ? begin_elsewhere<Policy>(w, d) : restore_rest(w, d);
+  void *context = is_fresh(d) ? begin_elsewhere<Policy>(w, d) : restore_words(w, d);
   if (context == nullptr)
     return wait_for_stack(w, d);
   const std::uintptr_t floor = w->join_floor;
@@ -181,10 +183,12 @@ nth_desc *run_elsewhere(worker *w, nth_desc *d) noexcept {
     w->join_floor = ~std::uintptr_t{0};
     bound_forks(w, class_of(d));
   }
+  follow_stack(w, context);
   nth_arch_enter(&w->loop_sp, context, w);
   w->special = 0;
   w->join_floor = floor;
   bound_forks(w, 0);
+  follow_stack(w, top_here());
   if constexpr (Policy::calls_roots)
     w->loop_sp = nullptr;
   nth_desc *ended = w->ended;
@@ -194,6 +198,8 @@ nth_desc *run_elsewhere(worker *w, nth_desc *d) noexcept {
   auto *stack = reinterpret_cast<stack_top *>(ended->args[saved_sp]);
   if (!std::is_same_v<Policy, dos_policy> || class_of(ended) != 0)
     give_stack(w, stack);
+  else if (stack->above != nullptr) [[unlikely]]
+    release_segments(w, stack);
   return end_and_next(w, ended);
 }
 
@@ -203,6 +209,7 @@ template <class Policy>
 [[noreturn]] void loop() {
   stack_top *const here = top_here();
   worker *w = current_worker();
+  follow_stack(w, here);
   nth_desc *d = take_first(w);
   for (;;) {
     if (d == nullptr) { // the run ends: on the kernel's stack

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "arch/arch.hpp"
+#include "thread/limits.hpp"
 #include "thread/runtime.hpp"
 #include "thread/worker.hpp"
 
@@ -56,6 +57,9 @@ void give_stack(worker *w, stack_top *stack) noexcept;
 // nodes: to the pools. Called when a worker goes idle.
 void send_stacks(worker *w) noexcept;
 
+// The segments above a stack whose frames have ended, or on which the frame runs that asks for it.
+void release_segments(worker *w, stack_top *beneath) noexcept;
+
 // What a spawned call finds of a stack of that class (0: the default one) when it is called there: half of it, and
 // nothing of those that are for proved needs (c_api/spawn.cpp).
 void bound_forks(worker *w, unsigned of_class) noexcept;
@@ -75,7 +79,8 @@ inline void save_rest(worker *w, nth_desc *d, void *sp) noexcept {
   }
 }
 
-inline void *restore_rest(worker *w, const nth_desc *d) noexcept {
+// All but the limits of its stack.
+inline void *restore_words(worker *w, const nth_desc *d) noexcept {
   w->eh->caught = reinterpret_cast<void *>(d->args[saved_caught]);
   const auto both = static_cast<std::uint64_t>(d->args[saved_errno]);
   w->eh->uncaught = static_cast<unsigned int>(both >> 32);
@@ -85,6 +90,12 @@ inline void *restore_rest(worker *w, const nth_desc *d) noexcept {
     arch::write_fp({static_cast<std::uint32_t>(fp), static_cast<std::uint16_t>(fp >> 32)});
   }
   return reinterpret_cast<void *>(d->args[saved_sp]);
+}
+
+inline void *restore_rest(worker *w, const nth_desc *d) noexcept {
+  void *sp = restore_words(w, d);
+  follow_stack(w, sp);
+  return sp;
 }
 
 inline bool is_fresh(const nth_desc *d) noexcept { return state_of(d) == thread_state::ready_fresh; }

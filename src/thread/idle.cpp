@@ -176,7 +176,10 @@ void wake_after_send(worker *to) noexcept {
 
 nth_desc *next_or_idle(worker *w) noexcept {
   runtime &rt = the_runtime;
-  top_here()->thread = nullptr;
+  stack_top *const here = top_here();
+  here->thread = nullptr;
+  if (here->above != nullptr) [[unlikely]]
+    release_segments(w, here);
   send_returns(w);
   send_stacks(w);
   send_blocks(w);

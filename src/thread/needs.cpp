@@ -1,6 +1,7 @@
 #include "thread/needs.hpp"
 
 #include "os/os.hpp"
+#include "thread/limits.hpp"
 
 namespace nth::detail {
 
@@ -78,6 +79,17 @@ bool need_table::add(const need_entry *entries, long count) noexcept {
   return true;
 }
 
+long need_table::unbounded() const noexcept {
+  long n = 0;
+  for (std::size_t i = 0; slots != nullptr && i <= mask; ++i) {
+    // A function and its stub are two entries.
+    const bool stub =
+        reinterpret_cast<std::uintptr_t>(slots[i].root) - the_limits.pool < the_limits.pool_bytes;
+    n += slots[i].root != nullptr && slots[i].need == no_bound && !stub ? 1 : 0;
+  }
+  return n;
+}
+
 void need_table::choose_classes() noexcept {
   for (std::size_t i = 0; slots != nullptr && i <= mask; ++i) {
     need_entry &e = slots[i];
@@ -86,7 +98,7 @@ void need_table::choose_classes() noexcept {
     // A root that cannot block leaves the scheduler's stack as it was, so it runs there; every root is
     // promised seven eighths of it.
     const bool in_place = !e.may_block && e.need <= static_cast<long>(the_stacks.size() / 8 * 7) - 4096;
-    const int flags = in_place ? 0 : class_for_need(e.need);
+    const int flags = in_place || e.need == no_bound ? 0 : class_for_need(e.need);
     e.flags = static_cast<std::uint8_t>(flags);
   }
 }

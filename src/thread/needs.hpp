@@ -3,7 +3,7 @@
 #pragma once
 
 #include "memory/stack.hpp"
-#include "thread/descriptor.hpp"
+#include "thread/worker.hpp"
 
 namespace nth::detail {
 
@@ -35,7 +35,12 @@ struct need_entry {
   long need;
   bool may_block;
   std::uint8_t flags; // flag_class of its threads, for this run
+  // What nth-stack says of it (nth_growth_need::flags), and why it has no bound; null where users have said the need.
+  std::uint8_t proof{0};
+  const char *reason{nullptr};
 };
+// The need of a root without a bound: on a stack of the default class, and never called in place.
+constexpr long no_bound = 1L << 40;
 
 class need_table {
 public:
@@ -45,11 +50,9 @@ public:
   // The run's default class is known now.
   void choose_classes() noexcept;
   const need_entry *find(void (*root)()) const noexcept;
+  // Roots without a bound.
+  long unbounded() const noexcept;
   bool empty() const noexcept { return slots == nullptr; }
-  std::uint8_t flags_for(void (*root)()) const noexcept {
-    const need_entry *e = find(root);
-    return e != nullptr ? e->flags : std::uint8_t{0};
-  }
 
 private:
   void insert(const need_entry &e) noexcept;
@@ -62,11 +65,15 @@ private:
 
 extern need_table the_needs;
 
-// What a creation writes into the flags for the sake of the stack; `many`: more than four arguments.
-inline std::uint8_t stack_flags_of(void (*root)(), bool many) noexcept {
+// What a creation by w writes into the flags for the sake of the stack; `many`: more than four arguments.
+inline std::uint8_t stack_flags_of(worker *w, void (*root)(), bool many) noexcept {
   const need_entry *e = the_needs.find(root);
-  if (e == nullptr || e->flags == 0 || !many)
-    return e == nullptr ? std::uint8_t{0} : e->flags;
+  if (e == nullptr)
+    return 0;
+  if (e->need == no_bound) [[unlikely]]
+    count_one(w->unbounded);
+  if (e->flags == 0 || !many)
+    return e->flags;
   return static_cast<std::uint8_t>(class_for_need(e->need + for_many_arguments));
 }
 

@@ -1,6 +1,7 @@
 #include "thread/runtime.hpp"
 
 #include "base/error.hpp"
+#include "base/options.hpp"
 #include "memory/annotate.hpp"
 #include "os/limits.hpp"
 #include "os/os.hpp"
@@ -40,13 +41,19 @@ void *worker_main(void *argument) {
   nth_tls_fork = &w->fork;
   if (the_runtime.bind)
     static_cast<void>(topology::bind_current_thread(w->id));
-  static_cast<void>(os::alternate_stack_set()); // without one an overflow is a bare SIGSEGV
+  // Without one an overflow is a bare SIGSEGV; but a handler of signals cannot run on a few hundred bytes.
+  if (!os::alternate_stack_set() && the_limits.count != 0)
+    end_program(
+        "a worker of this program, which has small stacks, gets no alternate stack for signal handlers (64 "
+        "KiB); raise the limit on memory");
   w->eh = __cxa_get_globals != nullptr ? static_cast<exception_globals *>(__cxa_get_globals())
                                        : &w->no_exceptions;
   w->errno_place = &errno;
   annotate::begin_worker();
   stack_top *first = take_stack(w);
+  w->limits = limits_here();
   enter_first_loop(w, first);
+  clear_limits(w);
   os::alternate_stack_drop();
   return nullptr;
 }
@@ -65,7 +72,7 @@ os::fault_place locate(std::uintptr_t address) noexcept {
   if (place.in_guard) {
     if (const nth_desc *d = top->thread) {
       place.thread = d;
-      place.own_size = class_of(d) != 0;
+      place.own_size = class_of(d) != 0 && top->segments == 0;
       place.root = reinterpret_cast<const void *>(d->root);
       place.generation = generation_of(d);
     }
@@ -139,22 +146,54 @@ void bind_memory(runtime &rt) noexcept {
               gib, workers, os::describe_limits(limits, sizeof limits), taken);
 }
 
+// In a program with small stacks its threads take segments of the default class: one must have room for each callee.
+// A size that nobody has chosen is made large enough.
+nth_status choose_stack_size(const nth_options &o, unsigned &log2) noexcept {
+  log2 = static_cast<unsigned>(__builtin_ctzl(static_cast<unsigned long>(o.stack_size)));
+  if (the_limits.count == 0 || room_of_default(log2) >= the_limits.largest)
+    return NTH_OK;
+  unsigned enough = log2;
+  while (enough <= largest_class_log2 && room_of_default(enough) < the_limits.largest)
+    ++enough;
+  char name[160];
+  describe_function(the_limits.largest_callee, name, sizeof name);
+  if (enough > largest_class_log2)
+    return fail(NTH_EINVAL,
+                "nth_init: %s, which is called through a stub, needs %u bytes of stack, more than the "
+                "largest stack of "
+                "%ld has room for; let nth-stack call it without one, or make its frame smaller",
+                name, the_limits.largest_need, largest_stack_size);
+  if (is_chosen_stack_size(o))
+    return fail(NTH_EINVAL,
+                "nth_init: NTH_STACK_SIZE is %ld, but %s, which is called through a stub, needs %u bytes of "
+                "it; choose "
+                "%ld or more, or none",
+                o.stack_size, name, the_limits.largest_need, 1L << enough);
+  log2 = enough;
+  return NTH_OK;
+}
+
 } // namespace
 
 nth_status start_runtime(const nth_options &o) noexcept {
   runtime &rt = the_runtime;
+  unsigned stack_log2 = 0;
+  if (const nth_status size = choose_stack_size(o, stack_log2); size != NTH_OK)
+    return size;
   const topology::load_report machine = topology::load(o.placement); // not known: one core is assumed
   if (machine.wrong[0] != '\0')
     return fail(NTH_EINVAL, "NTH_PLACEMENT: %s", machine.wrong);
   rt.workers = o.workers == 0 ? topology::default_workers() : static_cast<int>(o.workers);
   rt.policy = static_cast<nth_policy>(o.stack_policy);
-  rt.stack_log2 = static_cast<unsigned>(__builtin_ctzl(static_cast<unsigned long>(o.stack_size)));
+  rt.stack_log2 = stack_log2;
   rt.backlog_blocks = (static_cast<std::uint64_t>(o.backlog) + block_size - 1) / block_size;
   rt.spin_ns = static_cast<std::uint64_t>(o.spin_us) * 1000;
   rt.report_deadlock = o.report_deadlock != 0;
   rt.bind = o.bind != 0;
   rt.crowded = rt.workers > topology::usable_cores();
   rt.print_stats = o.stats != 0;
+  rt.strict = static_cast<unsigned>(o.stack_strict);
+  rt.stack_most = static_cast<std::size_t>(o.stack_most);
   rt.sleepers.store(0, std::memory_order_relaxed);
   rt.searching.store(0, std::memory_order_relaxed);
   rt.stopping.store(false, std::memory_order_relaxed);
@@ -178,8 +217,9 @@ nth_status start_runtime(const nth_options &o) noexcept {
     topology::unload();
     char limits[200];
     return fail(NTH_ENOMEM, "nth_init: no memory for %d workers and their stacks of %ld bytes; %s", workers,
-                o.stack_size, os::describe_limits(limits, sizeof limits));
+                1L << rt.stack_log2, os::describe_limits(limits, sizeof limits));
   }
+  open_limits();
   the_needs.choose_classes();
   static_cast<void>(os::overflow_install(locate));
   kthreads = rt.workers;

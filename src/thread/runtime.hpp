@@ -22,6 +22,8 @@ struct runtime {
   bool bind{false};
   bool crowded{false}; // more workers than cores: one that searches takes time from one that works
   bool print_stats{false};
+  unsigned strict{0}; // NTH_STACK_STRICT
+  std::size_t stack_most{0};
   int nodes_unbound{0}; // NUMA nodes to which memory could not be bound
   std::atomic<bool> up{false};
 

@@ -69,14 +69,30 @@ void read_stacks(unsigned r, nth_object_stats &to) noexcept {
   const bool run_class = r == the_stacks.region();
   for (int i = 0; i <= the_runtime.workers; ++i) {
     const worker *w = the_runtime.at(i);
-    const long dropped = run_class && w->dropped != nullptr ? 1 : 0;
-    to.in_use += w->stacks_used[r] - dropped;
-    to.worker += w->stacks[r].count() + dropped;
+    const stack_top *kept = w->edge.kept;
+    const long idle = (run_class && w->dropped != nullptr ? 1 : 0) +
+                      (kept != nullptr && region_of_stack(kept) == r ? 1 : 0);
+    to.in_use += w->stacks_used[r] - idle;
+    to.worker += w->stacks[r].count() + idle;
     for (int node = 0; w->stacks_away != nullptr && node < the_area.nodes; ++node)
       to.under_way += w->stacks_away[static_cast<unsigned>(node) * stack_regions + r].count;
   }
   if (run_class && the_runtime.policy == NTH_POLICY_DOS)
     to.in_use += descs_allocated(); // one a descriptor, free or not
+}
+
+__attribute__((no_sanitize("thread"))) // numbers of others, which may change while they are read
+void read_segments(nth_stats &to) noexcept {
+  for (int i = 0; i <= the_runtime.workers; ++i) {
+    const worker *w = the_runtime.at(i);
+    const long most = static_cast<long>(w->edge.most_segments) << smallest_class_log2;
+    to.segments_taken += w->segments_taken;
+    to.segments_kept += w->edge.hits;
+    to.segments_most = most > to.segments_most ? most : to.segments_most;
+    to.threads_unbounded += w->unbounded.load(std::memory_order_relaxed);
+  }
+  to.segments_switched = to.segments_taken + to.segments_kept;
+  to.roots_unbounded = the_needs.unbounded();
 }
 
 // Text that grows; what does not fit is cut, and the buffer is large enough for all there is.
@@ -122,6 +138,7 @@ void read_stats(nth_stats &to) noexcept {
   read_descriptors(to.descriptors);
   for (unsigned r = 0; r < stack_regions; ++r)
     read_stacks(r, to.stacks[r]);
+  read_segments(to);
 }
 
 void write_stats(int fd) noexcept {
@@ -144,7 +161,11 @@ void write_stats(int fd) noexcept {
     separator = ", ";
     add_object(t, of);
   }
-  t.add("]}\n");
+  t.add("], \"segments_switched\": %ld, \"segments_taken\": %ld, \"segments_kept\": %ld, \"segments_most\": "
+        "%ld, "
+        "\"roots_unbounded\": %ld, \"threads_unbounded\": %ld}\n",
+        s.segments_switched, s.segments_taken, s.segments_kept, s.segments_most, s.roots_unbounded,
+        s.threads_unbounded);
   t.write_to(fd);
 }
 

@@ -12,6 +12,7 @@
 #include "arch/worker_offsets.h"
 #include "memory/block.hpp"
 #include "memory/stack.hpp"
+#include "nth/growth.h"
 #include "nth/spawn.h"
 #include "thread/block_ring.hpp"
 #include "thread/descriptor.hpp"
@@ -29,6 +30,31 @@ struct window {
   std::uint32_t lo{0};
   std::uint32_t hi{0};
   bool empty() const noexcept { return lo == hi; }
+};
+
+// Programs with small stacks (growth/). `under` and `segment` are those of the last switch, and what follows is what a
+// switch between them would have to find out again. Whatever has become of the two, it holds of these addresses: a
+// switch is made by it when `here` and `kept` are they.
+struct edge_of_stack {
+  stack_top *here{nullptr}; // its limits are in force; not retired, nothing above it. Null: stubs always ask
+  stack_top *kept{nullptr}; // the segment that was left last
+  stack_top *under{&no_stack};
+  std::uintptr_t under_lowest{0}; // what the program may use of it:
+  std::uintptr_t under_bytes{0};  // so much
+  stack_top *segment{&no_stack};
+  std::uintptr_t least{0}; // a callee that takes [least, least + span] bytes may have the segment
+  std::uintptr_t span{0};
+  std::uintptr_t begin{0};        // its frames begin there
+  std::uint32_t units{0};         // its bytes / 256
+  std::uint32_t most_segments{0}; // of these that one thread had
+  long hits{0};                   // the segment that was kept was taken again
+  struct bounds {
+    std::uintptr_t limits[NTH_STUB_LIMITS]{};
+    std::uintptr_t fork_mask{0}; // as worker::fork_mask, and
+    std::uintptr_t fork_floor{0};
+  } of_under{}, of_segment{};
+  stack_top *last{
+      nullptr}; // where something was last left to C++: twice in turn at one stack, and it is noted
 };
 
 // request: the two low bits say who holds the private part.
@@ -107,8 +133,9 @@ struct worker {
   stack_top *dropped{nullptr}; // the loop stack left last; nobody else may have it before the next drop
   // The suspended scheduler loop: policies lsa and dos, and where a thread has a stack of its own class.
   void *loop_sp{nullptr};
-  nth_desc *ended{nullptr};      // the thread that has just ended on a stack that is not the loop's
-  nth_desc *batch_last{nullptr}; // of the batch that was made here last, and its size: a hint
+  nth_desc *ended{nullptr};        // the thread that has just ended on a stack that is not the loop's
+  std::uintptr_t *limits{nullptr}; // nth_stack_limits of this kernel thread; null: a program without stubs
+  nth_desc *batch_last{nullptr};   // of the batch that was made here last, and its size: a hint
   std::uint32_t batch_size{1};
   block *free_first{nullptr}; // more of them, full blocks, first in first out
   block *free_last{nullptr};
@@ -128,6 +155,8 @@ struct worker {
   std::atomic<long> steals{0};        // counters that others read
   std::atomic<long> steals_remote{0};
   std::atomic<long> sleeps{0};
+  long segments_taken{0};         // from the lists, or made; not the one that was kept
+  std::atomic<long> unbounded{0}; // threads created here whose root has no bound
   std::uint32_t stack_misses{0};
   exception_globals no_exceptions{};
   unsigned long kernel_thread{0};
@@ -136,6 +165,7 @@ struct worker {
   const nth_spawn_record *keep{nullptr}; // not to be offered: its owner is about to have it
   nth_spawn_record *waits_for{nullptr}; // what the thread `waiter` has been suspended for, until that is told
   nth_desc *waiter{nullptr};
+  edge_of_stack edge{};
   alignas(64) nth_fork fork{};
 
   // -- written by thieves, polled by the owner --
@@ -155,8 +185,12 @@ struct worker {
 static_assert(offsetof(worker, busy) == 0, "switch.S clears busy through the worker's address");
 static_assert(offsetof(worker, special) == NTH_WORKER_SPECIAL &&
                   offsetof(worker, loop_sp) == NTH_WORKER_LOOP_SP &&
-                  offsetof(worker, ended) == NTH_WORKER_ENDED,
-              "switch.S knows them by worker_offsets.h");
+                  offsetof(worker, ended) == NTH_WORKER_ENDED &&
+                  offsetof(worker, limits) == NTH_WORKER_LIMITS &&
+                  offsetof(worker, edge) == NTH_WORKER_EDGE &&
+                  offsetof(worker, fork) + offsetof(nth_fork, floor) == NTH_WORKER_FORK_FLOOR &&
+                  offsetof(worker, fork_mask) == NTH_WORKER_FORK_MASK,
+              "assembly knows them by worker_offsets.h");
 
 // worker::special
 constexpr std::uint32_t special_nobody = 1; // no worker
@@ -165,6 +199,21 @@ constexpr std::uint32_t special_class =
 static_assert(sizeof(nth_fork) == 64 && offsetof(worker, request) == offsetof(worker, fork) + 64 &&
                   offsetof(worker, fork_mask) == offsetof(worker, request) + offsetof(nth_fork_watch, mask),
               "nth/spawn.hpp finds the one behind the other");
+static_assert(offsetof(edge_of_stack, kept) == NTH_EDGE_KEPT &&
+              offsetof(edge_of_stack, under) == NTH_EDGE_UNDER &&
+              offsetof(edge_of_stack, under_lowest) == NTH_EDGE_UNDER_LOWEST &&
+              offsetof(edge_of_stack, under_bytes) == NTH_EDGE_UNDER_BYTES &&
+              offsetof(edge_of_stack, segment) == NTH_EDGE_SEGMENT &&
+              offsetof(edge_of_stack, least) == NTH_EDGE_LEAST &&
+              offsetof(edge_of_stack, span) == NTH_EDGE_SPAN &&
+              offsetof(edge_of_stack, begin) == NTH_EDGE_BEGIN &&
+              offsetof(edge_of_stack, units) == NTH_EDGE_UNITS &&
+              offsetof(edge_of_stack, most_segments) == NTH_EDGE_MOST &&
+              offsetof(edge_of_stack, hits) == NTH_EDGE_HITS &&
+              offsetof(edge_of_stack, of_under) == NTH_EDGE_OF_UNDER &&
+              offsetof(edge_of_stack, of_segment) == NTH_EDGE_OF_SEGMENT &&
+              offsetof(edge_of_stack::bounds, fork_mask) == NTH_BOUNDS_MASK &&
+              offsetof(edge_of_stack::bounds, fork_floor) == NTH_BOUNDS_FLOOR);
 static_assert(offsetof(worker, free_descs) % 64 == 0 && offsetof(worker, request) % 64 == 0);
 
 // Threads that are fetched ahead of their turn: descriptors at both ends of their lives.

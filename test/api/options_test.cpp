@@ -90,6 +90,8 @@ constexpr row rows[] = {
     {"NTH_SPIN_US", &nth_options::spin_us, "7", 7, "brief", -1, -1000},
     {"NTH_GUARD", &nth_options::guard, "0", 0, "some", -1, 2},
     {"NTH_REPORT_DEADLOCK", &nth_options::report_deadlock, "1", 1, "quietly", -1, 2},
+    {"NTH_STACK_STRICT", &nth_options::stack_strict, "1", 1, "much", -1, 3},
+    {"NTH_STACK_MOST", &nth_options::stack_most, "4M", 4L << 20, "all", 3L << 20, -1},
     {"NTH_AREA_SIZE", &nth_options::area_size, "64G", 64L << 30, "huge", 3L << 30, -1},
 };
 

@@ -5,6 +5,7 @@
 // sends arrives in order, and all counts of ends are posted.
 //
 // The same over copies with one fault each, and each must be found.
+#include "nth/growth.h"
 #include "ready_queue_stepping.hpp"
 
 #include "../support/size.hpp"

@@ -1,0 +1,27 @@
+# nth_small_stacks(target [SEGMENT size] [TURNS n] [PROFILE file] [NOTES file…] [REPORT file])
+#
+# An executable whose threads start on the bytes that their roots need (doc/small-stacks.md): nth-stack stands in the
+# linker's place. The words are those of nth-cc: --nth-segment and so on.
+function(nth_small_stacks target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "SEGMENT;TURNS;PROFILE;REPORT" "NOTES")
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "nth_small_stacks(${target}): ${arg_UNPARSED_ARGUMENTS} is not known; "
+      "SEGMENT, TURNS, PROFILE, NOTES, REPORT are")
+  endif()
+  get_target_property(type ${target} TYPE)
+  if(NOT type STREQUAL "EXECUTABLE")
+    message(FATAL_ERROR "nth_small_stacks(${target}): it is no executable; only programs have small stacks")
+  endif()
+  target_link_options(${target} PRIVATE -B${NTH_LINKERS}/)
+  foreach(word SEGMENT TURNS PROFILE REPORT)
+    if(arg_${word})
+      string(TOLOWER ${word} option)
+      target_link_options(${target} PRIVATE LINKER:--nth-${option}=${arg_${word}})
+    endif()
+  endforeach()
+  foreach(file IN LISTS arg_NOTES)
+    get_filename_component(file ${file} ABSOLUTE)
+    target_link_options(${target} PRIVATE LINKER:--nth-notes=${file})
+    set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${file})
+  endforeach()
+endfunction()
