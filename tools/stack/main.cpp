@@ -1,7 +1,9 @@
 // nth-stack: how much stack the functions of a linked program may need, and why.
 #include "graph/analyse.hpp"
 #include "graph/build.hpp"
+#include "link/link_program.hpp"
 #include "notes/built_in.hpp"
+#include "patch/pool.hpp"
 #include "report/check.hpp"
 #include "report/command_line.hpp"
 #include "report/diff.hpp"
@@ -135,14 +137,44 @@ int diff(const command_line &c) {
   return write_difference(std::cout, before, after, c.shown.roots) > 0 ? exit_failed : exit_fine;
 }
 
+int write_pool(const command_line &c) {
+  const pool_room room = {c.room.stubs, c.room.needs, c.room.sites, c.room.text};
+  write_to(c.output.empty() ? "-" : c.output, [&](std::ostream &out) { out << pool_source(room); });
+  return exit_fine;
+}
+
+int patch(const command_line &c) {
+  patch_linked(c.program, c.output, c.link_words);
+  return exit_fine;
+}
+
+int run(const command_line &c) {
+  switch (c.what) {
+  case subcommand::report:
+    return report(c);
+  case subcommand::diff:
+    return diff(c);
+  case subcommand::patch:
+    return patch(c);
+  case subcommand::pool:
+    return write_pool(c);
+  }
+  return exit_refused;
+}
+
+// nth-stack ld NAME FOLDER WORD…: called by the script NAME in FOLDER, which a compiler's driver takes for its linker.
+bool stands_for_linker(int argc, char **argv) { return argc >= 4 && std::string_view(argv[1]) == "ld"; }
+
 } // namespace
 
 int main(int argc, char **argv) {
   int status = exit_fine;
   try {
+    if (stands_for_linker(argc, argv))
+      return link_as(argv[2], argv[3], {argv + 4, argv + argc});
     const std::optional<command_line> c = parse_command_line(argc, argv, status);
     if (c)
-      status = c->what == subcommand::diff ? diff(*c) : report(*c);
+      status = run(*c);
     std::cout.flush();
     if (!std::cout)
       throw bad_input("the standard output can't be written");

@@ -1,12 +1,8 @@
 // Which argument registers code reads as it got them, and which it may have set for a call.
+#include "assembled.hpp"
 #include "image/debug_info.hpp"
-#include "scanned_module.hpp"
 
 #include <gtest/gtest.h>
-
-#include <cstdlib>
-#include <fstream>
-#include <unistd.h>
 
 namespace nth::stack {
 namespace {
@@ -17,33 +13,6 @@ std::string name_of(std::size_t i) {
   std::string name = "f";
   return name.append(std::to_string(i));
 }
-
-// Functions of these bodies, as a program without libraries.
-class assembled {
-public:
-  explicit assembled(const std::vector<std::pair<std::string, std::string>> &functions) {
-    const auto folder =
-        std::filesystem::path(testing::TempDir()) / ("nth_arguments_" + std::to_string(::getpid()));
-    std::filesystem::create_directories(folder);
-    std::ofstream out(folder / "a.S");
-    out << ".text\n.globl _start\n_start: hlt\n";
-    for (const auto &[name, body] : functions)
-      out << ".globl " << name << "\n.type " << name << ",@function\n"
-          << name << ":\n.cfi_startproc\n"
-          << body << "\n.cfi_endproc\n.size " << name << ", .-" << name << "\n";
-    out << ".section .note.GNU-stack,\"\",@progbits\n";
-    out.close();
-    const std::string command =
-        "cd '" + folder.string() + "' && gcc -nostdlib -shared -fpic -Wl,-z,now -o a.so a.S";
-    EXPECT_EQ(std::system(command.c_str()), 0);
-    code = std::make_unique<scanned_module>(folder / "a.so");
-    std::filesystem::remove_all(folder);
-  }
-  [[nodiscard]] const function_facts &of(const std::string &name) const { return *code->of(name); }
-
-private:
-  std::unique_ptr<scanned_module> code;
-};
 
 TEST(arguments, read_as_they_came) {
   const std::vector<std::pair<std::string, argument_mask>> expected = {

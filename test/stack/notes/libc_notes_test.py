@@ -31,7 +31,9 @@ def subjects_of(text):
         for words in ("calls only", "never calls"):
             if words in line:
                 named |= {n.rstrip("?") for n in " ".join(entry).split(words)[1].split()} - {"proved"}
-    return ({n for n in names if not n.startswith("_Unwind_")} for names in (about, named))
+    # libgcc's, which may be a part of the program
+    of_unwinder = {"execute_cfa_program"}
+    return ({n for n in names - of_unwinder if not n.startswith("_Unwind_")} for names in (about, named))
 
 
 with tempfile.TemporaryDirectory() as name:

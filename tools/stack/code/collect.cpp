@@ -1,6 +1,9 @@
 #include "code/collect.hpp"
 
 #include "code/cold.hpp"
+#include "code/frequency.hpp"
+#include "code/incoming.hpp"
+#include "code/live_registers.hpp"
 #include "code/taken.hpp"
 
 #include <algorithm>
@@ -12,7 +15,7 @@ constexpr std::int64_t red_zone = 128;
 
 class collector {
 public:
-  collector(const code_map &map, depth_analysis &d) : map_(map), d_(d), taken_(map, d.ways) {}
+  collector(const code_map &map, depth_analysis &d) : map_(map), d_(d), taken_(map, d.ways), incoming_(d) {}
 
   scanned run(std::uint32_t function);
 
@@ -44,6 +47,7 @@ private:
   const code_map &map_;
   depth_analysis &d_;
   taken_addresses taken_;
+  incoming_arguments incoming_;
   scanned out_;
   std::vector<std::uint32_t> block_of_call_; // of each of facts.calls
   std::uint32_t now_ = 0;
@@ -225,6 +229,8 @@ void collector::visit(const instruction &i, const state &s) {
   depth(i, s);
   compare_with_unwind_table(i, s);
   below_rsp(i, s);
+  if (!leaving_)
+    incoming_.before(i, s);
 }
 
 void collector::leave(const block &k, const state &s) {
@@ -294,6 +300,8 @@ void collector::visit_block(std::uint32_t b) {
       step(s, i, d_.context);
     }
     taken_.from_instruction(i, s);
+    if (!leaving_)
+      incoming_.after(i, s);
     leaving_ = leaving_ || (s.rsp().anchor != 0 && d_.context.anchors.list[s.rsp().anchor].made_at == i.at &&
                             nothing_stored(n + 1, k));
     depth(i, s);
@@ -303,12 +311,16 @@ void collector::visit_block(std::uint32_t b) {
 void collector::finish() {
   function_facts &f = out_.facts;
   mark_cold(map_, d_, block_of_call_, f.calls);
+  find_live_registers(d_, block_of_call_, f);
+  estimate_frequencies(d_, block_of_call_, f.calls);
   std::stable_sort(f.calls.begin(), f.calls.end(),
                    [](const call_site &a, const call_site &b) { return a.at < b.at; });
   f.touched = std::max(f.touched, f.frame);
   if (f.reason == no_bound::undecodable)
     f.pops = 0; // what was met behind bytes that are no instruction is none either
   f.taken = taken_.code();
+  f.reads_return_address = incoming_.reads_return_address();
+  f.arguments = hides_code(f.reason) ? unknown_arguments : incoming_.bytes();
   out_.found.insert(out_.found.end(), taken_.found.begin(), taken_.found.end());
   std::sort(f.fragments.begin(), f.fragments.end());
   f.fragments.erase(std::unique(f.fragments.begin(), f.fragments.end()), f.fragments.end());

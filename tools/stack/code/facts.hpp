@@ -32,6 +32,10 @@ inline constexpr unsigned integer_arguments = 6;
 inline constexpr unsigned vector_arguments = 8;
 inline constexpr argument_mask all_arguments = (1U << (integer_arguments + vector_arguments)) - 1;
 
+// Registers that calls keep: bits 0 to 5 rbx, rbp, r12, r13, r14, r15.
+using kept_registers = std::uint8_t;
+inline constexpr kept_registers all_kept = 0x3f;
+
 // Depths are bytes below the CFA of the function, the caller's rsp before the call: 8 at its first instruction.
 struct call_site {
   address at = 0;
@@ -39,6 +43,8 @@ struct call_site {
   call_kind kind = call_kind::direct;
   bool returns = true; // false: the callee never does
   bool cold = false;   // in a fragment, or every way on from here ends in a call that does not return
+  kept_registers live = all_kept; // that the function reads afterwards
+  float frequency = 1;            // estimated: how often it is made when the function runs once
   // Direct, indirect: CFA - rsp before the push of the return address; tail: less 8. The largest. Where that has no
   // bound: without what has none (an allocation counts as 0 bytes).
   std::int64_t depth = 0;
@@ -75,6 +81,8 @@ constexpr bool hides_code(no_bound reason) noexcept {
   return reason == no_bound::undecodable || reason == no_bound::unknown_jump || reason == no_bound::too_large;
 }
 
+inline constexpr std::int64_t unknown_arguments = -1;
+
 struct function_facts {
   std::int64_t frame = 8;   // most bytes below the CFA that rsp reaches; the return address counts
   std::int64_t touched = 8; // frame, or more: bytes below rsp that it uses (red zone)
@@ -83,7 +91,12 @@ struct function_facts {
   address reason_at = 0;
   bool returns = true;
   bool calls_setjmp = false;
+  kept_registers untouched = 0;      // it never writes them: they are its caller's all the time
+  bool reads_return_address = false; // as data: it finds its caller by that
   std::int64_t pops = 0; // bytes of arguments that it takes off the stack as it returns (ret $n); the most
+  // Bytes above its return address that it may touch itself: what its caller has pushed. unknown_arguments: it has
+  // pointers to them.
+  std::int64_t arguments = 0;
   std::vector<call_site> calls;
   std::vector<address> taken; // addresses of code that it computes or loads as constants (not call targets)
   std::vector<address> fragments; // entries of fragments that its flow reaches

@@ -94,7 +94,9 @@ private:
     const code_targets::function_place place = targets.nodes[caller];
     const bool binder = std::binary_search(binders().begin(), binders().end(), caller);
     for (const call_site &s : module_of(caller).facts[place.function].calls) {
-      if (options.believe_survival && dying.ends_at(place.module, s)) {
+      const bool survives =
+          options.believe_survival && (place.module != 0 || !options.count_death_in_program);
+      if (survives && dying.ends_at(place.module, s)) {
         add_end(caller, s);
       } else if (is_indirect(s.kind)) {
         const pointer_callees c = pointers.of(place.module, place.function, s);

@@ -18,8 +18,12 @@ struct build_options {
   // What may be believed beyond proof; each use is an assumption of the needs that rest on it.
   bool believe_tables = true;   // a pointer out of a table or of an object is one of those in such tables
   bool believe_survival = true; // no call is made with which the program dies: abort, a failed assertion, …
+  bool count_death_in_program =
+      false;                      // but the program itself, not its libraries, may die: these calls count
   bool believe_signatures = true; // functions are called through pointers with the arguments that they take
   bool believe_start = true;      // main and constructors are called by start-up code alone
+  // A pointer of unknown origin in the program leads to a function whose address the program has itself.
+  bool believe_own_pointers = false;
   // A lazily bound call runs the dynamic linker's resolver at first, which has no useful bound. Left false, it is
   // assumed that calls are bound when the program starts, as -z now and LD_BIND_NOW=1 make it; true: that call
   // counts.

@@ -127,9 +127,11 @@ void find_reasons(const solver_view &v, const longest_paths &paths, const caller
   }
 }
 
-void find_blocking(const solver_view &v, const callers &c, need_table &t) {
+// Through stubs too: what blocks behind one blocks all the same.
+void find_blocking(const call_graph &g, const annotations &notes, need_table &t) {
+  const solver_view v(g, notes, nullptr);
   std::vector<bool> reached;
-  find_ways(v, c, blocking_nodes(v), true, t.to_block, reached);
+  find_ways(v, callers(v), blocking_nodes(v), true, t.to_block, reached);
   for (std::uint32_t n = 0; n < v.size(); ++n)
     t.needs[n].may_block = reached[n];
 }
@@ -172,8 +174,8 @@ void take_back_edges(const solver_view &v, const longest_paths &paths, need_tabl
 
 } // namespace
 
-need_table solve(const call_graph &g, const annotations &notes) {
-  solver_view v(g, notes);
+need_table solve(const call_graph &g, const annotations &notes, const stub_places *stubs) {
+  solver_view v(g, notes, stubs);
   longest_paths paths = find_longest_paths(v);
 
   need_table t;
@@ -192,7 +194,7 @@ need_table solve(const call_graph &g, const annotations &notes) {
 
   const callers c(v);
   find_reasons(v, paths, c, t);
-  find_blocking(v, c, t);
+  find_blocking(g, notes, t);
   find_certainty(v, paths, t);
   find_unused_depths(v, paths, t);
   t.assumptions = std::move(v.notes.assumptions);

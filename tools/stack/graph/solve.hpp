@@ -56,8 +56,17 @@ struct need_table {
       to_block; // of each node that may block: the next call on the way; no_call: it does
 };
 
-// `g` is sorted.
-need_table solve(const call_graph &g, const annotations &notes);
+// Calls that lead through stubs, which see to the callee's need (paper 002, figure 1(d)): the caller is charged for the
+// stub alone.
+struct stub_places {
+  std::vector<bool> calls;    // of each edge of the graph: a stub stands at the call
+  std::vector<bool> entries;  // of each node: all pointers to it lead to a stub
+  std::vector<bool> possible; // of each edge of the graph: a stub may stand at the call
+  std::int64_t charge = 0;    // bytes, with the return address
+};
+
+// `g` is sorted. `stubs`: none if null.
+need_table solve(const call_graph &g, const annotations &notes, const stub_places *stubs = nullptr);
 
 // Of one more call, as call_graph::edges and need_table::added together count them.
 const call_edge &call_at(const call_graph &g, const need_table &t, std::uint32_t call);

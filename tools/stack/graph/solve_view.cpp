@@ -14,9 +14,10 @@ std::int64_t within_limits(std::int64_t bytes) noexcept {
 
 } // namespace
 
-solver_view::solver_view(const call_graph &g, const annotations &list) : graph(g), notes(apply(g, list)) {
+solver_view::solver_view(const call_graph &g, const annotations &list, const stub_places *stubs)
+    : graph(g), notes(apply(g, list)) {
   take_nodes();
-  take_calls();
+  take_calls(stubs);
 }
 
 void solver_view::take_nodes() {
@@ -53,18 +54,43 @@ void solver_view::take_nodes() {
   }
 }
 
-void solver_view::take_calls() {
+// What the stub takes on the caller's stack counts as the caller's own.
+void solver_view::charge_stub(const call_edge &e, std::int64_t charge) {
+  std::int64_t &own = touched[e.caller];
+  if (own == no_need || closed[e.caller])
+    return;
+  own = std::max(own, add_depths(within_limits(e.depth), charge));
+  if (own == largest_need) {
+    why[e.caller] = cause::too_deep;
+    own = no_need;
+  }
+}
+
+void solver_view::take_calls(const stub_places *stubs) {
   const auto n = static_cast<std::uint32_t>(graph.nodes.size());
   first.assign(n + 1, 0);
   calls.reserve(graph.edges.size() + notes.added.size());
 
   const auto take = [&](const call_edge &e, std::uint32_t call) {
+    bool possible = true;
+    if (stubs != nullptr) {
+      possible = call < stubs->possible.size() && stubs->possible[call];
+      const bool at_call = call < stubs->calls.size() && stubs->calls[call];
+      const bool at_entry = stubs->entries[e.callee];
+      if (at_call || at_entry)
+        charge_stub(e, stubs->charge);
+      const bool by_pointer =
+          e.kind == edge_kind::indirect || e.kind == edge_kind::indirect_tail || graph.nodes[e.caller].is_set;
+      // A direct call may reach an entry through the loader's pointers (an ifunc) or past them: both are charged.
+      if (at_call || (at_entry && by_pointer))
+        return;
+    }
     calls.push_back({.callee = e.callee,
                      .call = call,
                      .depth = within_limits(e.depth),
                      .assumption = e.assumption,
                      .cold = e.cold,
-                     .can_cut = !is_jump(e.kind) && !graph.nodes[e.callee].is_set});
+                     .can_cut = possible && !is_jump(e.kind) && !graph.nodes[e.callee].is_set});
   };
 
   std::size_t next_added = 0;

@@ -29,7 +29,7 @@ struct solver_view {
   std::vector<bool> closed;          // its need is told by a note: its calls count for blocking alone
   std::vector<std::uint32_t> open;   // of each node: its first open call; no_call
 
-  solver_view(const call_graph &g, const annotations &list);
+  solver_view(const call_graph &g, const annotations &list, const stub_places *stubs = nullptr);
 
   [[nodiscard]] std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(touched.size()); }
   [[nodiscard]] std::span<const live_call> all_calls_of(std::uint32_t node) const noexcept {
@@ -40,8 +40,9 @@ struct solver_view {
   }
 
 private:
-  void take_calls();
+  void take_calls(const stub_places *stubs);
   void take_nodes();
+  void charge_stub(const call_edge &e, std::int64_t charge);
 };
 
 // Sums of depths. What would exceed largest_need is largest_need.

@@ -8,7 +8,7 @@ namespace nth::stack {
 
 namespace {
 
-constexpr std::array<std::pair<belief, std::string_view>, 9> sentences = {{
+constexpr std::array<std::pair<belief, std::string_view>, 10> sentences = {{
     {nothing_loaded, "no code is loaded and no function looked up by name while the program runs (dlopen, "
                      "dlsym, name services, iconv)"},
     {start_is_once,
@@ -26,6 +26,9 @@ constexpr std::array<std::pair<belief, std::string_view>, 9> sentences = {{
                        "are not reached"},
     {called_by_type, "functions are called through pointers by the C calling convention, with all arguments "
                      "that they take"},
+    {own_pointers,
+     "the program calls through pointers functions whose address it has itself, not such as libraries hand "
+     "it"},
 }};
 
 // _start calls __libc_start_main, that calls what calls main and the constructors.
@@ -115,7 +118,10 @@ pointer_callees pointer_targets::any(std::uint32_t module, std::uint32_t functio
   const bool believed = options_.believe_start && (!start || module != interpreter_);
   if (believed)
     c.beliefs |= start_is_once;
-  if (!start)
+  if (!start && module == 0 && options_.believe_own_pointers) {
+    c.beliefs |= own_pointers;
+    c.set = &taken_.by_program;
+  } else if (!start)
     c.set = believed ? &taken_.but_start : &taken_.but_main;
   else if (!believed)
     c.set = &taken_.all;

@@ -18,7 +18,8 @@ enum belief : std::uint32_t {
   not_in_missing = 32, // what is defined here is not in a library that was not found, too
   unchanged_slots = 64,
   program_survives = 128,
-  called_by_type = 256
+  called_by_type = 256,
+  own_pointers = 512
 };
 std::string words_of(std::uint32_t beliefs);
 

@@ -14,6 +14,7 @@ public:
 
   taken_functions run() {
     for (std::uint32_t m = 0; m < whole.modules.size(); ++m) {
+      taker = taker_of_data(m, nullptr);
       find_start(m);
       from_code(m);
       from_relocations(m);
@@ -28,20 +29,23 @@ public:
       found.all.push_back(n);
       if ((marks[n] & by_others) != 0 && !is_entry(n))
         found.but_start.push_back(n);
-      const bool is_main = marks[n] == by_entry;
+      const bool is_main = (marks[n] & ~unsigned{by_program}) == by_entry;
       if (!is_entry(n))
         found.but_entry.push_back(n);
       if (!is_entry(n) && !is_main)
         found.but_entry_and_main.push_back(n);
       if (!is_main || !main_is_handed_on)
         found.but_main.push_back(n);
+      if ((marks[n] & by_program) != 0 && (marks[n] & by_others) != 0 && !is_entry(n))
+        found.by_program.push_back(n);
     }
     find_binders(found);
     return found;
   }
 
 private:
-  enum mark : std::uint8_t { by_start = 1, by_others = 2, by_entry = 4 };
+  enum class whose : std::uint8_t { others, users, data_of_program };
+  enum mark : std::uint8_t { by_start = 1, by_others = 2, by_entry = 4, by_program = 8 };
 
   // The unwind table says that at the entry two words lie above the return address.
   [[nodiscard]] bool entered_by_plt(code_targets::function_place place) const {
@@ -79,8 +83,23 @@ private:
     for (const std::uint32_t n : c.nodes) {
       if (marks.size() <= n)
         marks.resize(std::max<std::size_t>(n + 1, targets.nodes.size()), 0);
-      marks[n] = static_cast<std::uint8_t>(marks[n] | how);
+      const bool own = taker == whose::users || (taker == whose::data_of_program && !is_inner(n));
+      marks[n] = static_cast<std::uint8_t>(marks[n] | how | (own ? unsigned{by_program} : 0U));
     }
+  }
+
+  // nth's own, or a part of a function, which is no more than a label.
+  [[nodiscard]] bool is_inner(std::uint32_t n) const {
+    const analysed_module &m = whole.modules[targets.nodes[n].module];
+    const function &f = m.table.functions[targets.nodes[n].function];
+    return f.kind == function_kind::fragment || is_code_of_nth(m.image, f.entry);
+  }
+
+  // Data of the program may be nth's; of its code it is known. What the loader alone reads is nobody's.
+  [[nodiscard]] whose taker_of_data(std::uint32_t m, const section *within) const {
+    const bool loader = within != nullptr && (within->name == ".got" || within->name == ".got.plt" ||
+                                              within->name == ".fini_array" || within->name == ".dtors");
+    return m == 0 && !loader ? whose::data_of_program : whose::others;
   }
 
   // The address itself; of an ifunc its implementations, for these are what the address becomes.
@@ -161,6 +180,8 @@ private:
       const bool one_of_entry = f == entry_function && module.facts[f].taken.size() == 1;
       const mark how = one_of_entry ? by_entry : by_others;
       main_is_handed_on = main_is_handed_on || (one_of_entry && calls_starter(m, f));
+      taker = m == 0 && !is_code_of_nth(module.image, module.table.functions[f].entry) ? whose::users
+                                                                                       : whose::others;
       for (const address a : module.facts[f].taken)
         if (module.image.is_code(a))
           take_address(m, a, how);
@@ -179,6 +200,7 @@ private:
           (within == nullptr || !within->allocated || within->executable || describes_code(*within)))
         continue; // what code says is known from the code itself
       const mark how = within != nullptr && calls_constructors(*within) ? by_start : by_others;
+      taker = taker_of_data(m, within);
       from_relocation(m, r, how);
     }
   }
@@ -218,6 +240,9 @@ private:
       take(targets.of_symbol(m, s, 0), how);
       return;
     }
+    // Most of these are not meant: tables of jumps, at any distance from their beginning. What code reads from such a
+    // table is known from the code.
+    taker = whose::others;
     const address last = s.at + static_cast<address>(r.addend);
     constexpr address most_before = 4096;
     const section *within = module.image.section_of(r.place);
@@ -237,6 +262,7 @@ private:
       if (!s.allocated || s.executable || !holds_data(s.type) || describes_code(s))
         continue;
       const mark how = calls_constructors(s) ? by_start : by_others;
+      taker = taker_of_data(m, &s);
       const std::span<const std::uint8_t> bytes = image.bytes_at(s.begin);
       const std::uint64_t size = std::min<std::uint64_t>(s.size, bytes.size());
       // At any byte: a packed structure may hold it.
@@ -256,6 +282,7 @@ private:
   std::vector<std::uint8_t> marks; // of nodes
   std::uint32_t entry_function = no_function;
   bool main_is_handed_on = false;
+  whose taker = whose::others; // of what is being looked at
 };
 
 } // namespace
@@ -274,6 +301,11 @@ std::uint32_t interpreter_of(const program &p) {
       return m;
   }
   return no_node;
+}
+
+bool is_code_of_nth(const module &m, address a) {
+  const section *in = m.section_of(a);
+  return in != nullptr && (in->name == "nth_code" || in->name == ".nth_stubs");
 }
 
 taken_functions find_taken(code_targets &targets) { return taken_search(targets).run(); }

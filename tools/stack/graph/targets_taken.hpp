@@ -15,10 +15,15 @@ struct taken_functions {
   // Without main, where nothing but the entry has its address, and hands it to __libc_start_main, which is defined to
   // call it and to do nothing else with it (LSB 5.0, Core, 12.1.2): a call by other than start-up code does not reach it.
   std::vector<std::uint32_t> but_main;
+  // Those whose address the program itself takes, without what is nth's own in a program that it is linked into.
+  std::vector<std::uint32_t> by_program;
   // _dl_runtime_resolve and the like, which the PLT enters with two words more than a call leaves on the stack: no
   // pointer to a function leads there. Sorted.
   std::vector<std::uint32_t> binders;
 };
+
+// In a program that nth's static library (src/CMakeLists.txt) is linked into: nth's own code, or its stubs.
+bool is_code_of_nth(const module &m, address a);
 
 // Index of the module that is the dynamic linker; no_node: none.
 std::uint32_t interpreter_of(const program &p);

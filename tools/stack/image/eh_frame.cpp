@@ -127,7 +127,9 @@ private:
         into.lsda_encoding = c.take<std::uint8_t>();
       } else if (letter == 'P') {
         const auto encoding = c.take<std::uint8_t>();
-        take_encoded(&module_, c, encoding, at + c.at(), 0);
+        const address routine = take_encoded(&module_, c, encoding, at + c.at(), 0);
+        if ((encoding & DW_EH_PE_indirect) == 0)
+          into.personality = routine;
       } else if (letter == 'S') {
         into.signal_frame = true;
       } else {

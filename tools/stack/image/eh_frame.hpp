@@ -24,6 +24,7 @@ struct cie {
   std::uint8_t lsda_encoding = 0xff; // omitted
   bool has_augmentation_size = false;
   bool signal_frame = false;
+  address personality = 0; // a function that is named directly, not through a word in data
   cfa_rule initial;
 };
 

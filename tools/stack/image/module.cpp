@@ -138,6 +138,8 @@ const plt_stub *module::plt_at(address a) const noexcept {
   return found != plt.end() && found->at == a ? &*found : nullptr;
 }
 
+std::span<const std::uint8_t> module::file() const noexcept { return content_->bytes; }
+
 Elf *module::elf() const noexcept { return content_->handle.get(); }
 
 } // namespace nth::stack

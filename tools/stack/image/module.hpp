@@ -69,6 +69,7 @@ struct relocation {
   relocation_kind kind = relocation_kind::other;
   bool dynamic = false;   // applied when the program is loaded; else kept by the linker (--emit-relocs)
   bool jump_slot = false; // JUMP_SLOT: bound lazily unless module::bound_now
+  std::uint8_t size = 0;  // bytes of the place, 4 or 8, where the kind tells of an address; else 0
 };
 
 // A stub of the procedure linkage table (.plt, .plt.sec, .plt.got): jumps through a slot of the GOT.
@@ -128,6 +129,8 @@ public:
   // All relocations whose place is in [begin, end).
   [[nodiscard]] std::span<const relocation> relocations_in(address begin, address end) const noexcept;
   [[nodiscard]] const plt_stub *plt_at(address a) const noexcept; // that begins at a
+  // The whole file.
+  [[nodiscard]] std::span<const std::uint8_t> file() const noexcept;
   // The loaded file for libdw; nullptr for none.
   [[nodiscard]] Elf *elf() const noexcept;
 

@@ -86,7 +86,8 @@ public:
 private:
   std::uint64_t stub(std::span<const std::uint8_t> code, address at, bool surely) {
     const jump j = jump_at(code, at);
-    if (j.size == 0 || !is_slot(j.slot) || std::ranges::binary_search(functions_, at))
+    // In a section of stubs a symbol names the stub: of an ifunc that a program with fixed addresses takes the address of.
+    if (j.size == 0 || !is_slot(j.slot) || (!surely && std::ranges::binary_search(functions_, at)))
       return 0;
     std::uint64_t size = size_by_rest(code, j.size);
     if (size == 0 && !surely)

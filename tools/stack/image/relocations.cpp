@@ -50,6 +50,22 @@ relocation_kind kind_of(std::uint32_t type) {
   }
 }
 
+std::uint8_t size_of(std::uint32_t type) {
+  switch (type) {
+  case R_X86_64_32:
+  case R_X86_64_32S:
+  case R_X86_64_PC32:
+  case R_X86_64_PLT32:
+  case R_X86_64_GOTPCREL:
+  case R_X86_64_GOTPCRELX:
+  case R_X86_64_REX_GOTPCRELX:
+  case R_X86_64_GOT32:
+    return 4;
+  default:
+    return kind_of(type) == relocation_kind::other || kind_of(type) == relocation_kind::copy ? 0 : 8;
+  }
+}
+
 class reader {
 public:
   reader(module &m, const elf_file &f) : module_(m), file_(f), most_(f.bytes.size() / 4) {}
@@ -173,11 +189,10 @@ private:
 
   // False: there are too many.
   bool entry(const Elf64_Rela &raw, const symbol_range &symbols, bool dynamic, std::uint64_t &bad) {
-    relocation r{raw.r_offset, raw.r_addend, no_symbol, relocation_kind::other, dynamic, false};
     const auto type = static_cast<std::uint32_t>(ELF64_R_TYPE(raw.r_info));
     if (type == R_X86_64_NONE)
       return true;
-    r.kind = kind_of(type);
+    relocation r{raw.r_offset, raw.r_addend, no_symbol, kind_of(type), dynamic, false, size_of(type)};
     r.jump_slot = type == R_X86_64_JUMP_SLOT;
     if (type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT)
       r.addend = 0; // the loader does not look at it
@@ -198,7 +213,7 @@ private:
       return true;
     }
     return add(
-        {place, static_cast<std::int64_t>(*addend), no_symbol, relocation_kind::relative, true, false});
+        {place, static_cast<std::int64_t>(*addend), no_symbol, relocation_kind::relative, true, false, 8});
   }
 
   // Tables may overlap, and packed ones tell 63 places in 8 bytes; but no honest file has more than this.

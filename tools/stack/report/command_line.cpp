@@ -181,6 +181,45 @@ void add_output(CLI::App &report, command_line &c, raw_texts &raw) {
   report.add_option("--diff", raw.diff, "As nth-stack diff")->expected(2)->type_name("OLD NEW")->group(group);
 }
 
+void add_pool(CLI::App &pool, command_line &c) {
+  pool.footer("Assemble it (cc -c pool.S), link it into the program with -Wl,-q and -Wl,-z,now, and patch "
+              "that. nth-cc does "
+              "all of this by itself, with as much room as is needed.");
+  pool.add_option("-o,--output", c.output, "Assembly for the C compiler; default the standard output")
+      ->type_name("FILE");
+  pool.add_option("--stubs", c.room.stubs, "Calls and functions that may get stubs")->capture_default_str();
+  pool.add_option("--needs", c.room.needs, "Entries of the table of needs")->capture_default_str();
+  pool.add_option("--sites", c.room.sites, "Calls through pointers")->capture_default_str();
+  pool.add_option("--text", c.room.text, "Bytes of reasons")->capture_default_str();
+}
+
+void add_patch(CLI::App &patch, command_line &c) {
+  patch.footer("The program was linked with a pool of stubs (nth-stack pool), -Wl,-q and -Wl,-z,now.");
+  patch.add_option("program", c.program, "An x86-64 ELF executable")->required()->type_name("PROGRAM");
+  patch.add_option("-o,--output", c.output, "The patched program; default: in its own place")
+      ->type_name("FILE");
+  const auto add = [&](const char *name, const char *type, const char *text) {
+    patch
+        .add_option_function<std::vector<std::string>>(
+            fmt::format("--{}", name),
+            [&c, name](const std::vector<std::string> &values) {
+              for (const std::string &v : values)
+                c.link_words.push_back(fmt::format("--nth-{}={}", name, v));
+            },
+            text)
+        ->type_name(type)
+        ->allow_extra_args(false);
+  };
+  add("segment", "SIZE", "What a function and all that it calls without a stub are to stay within (4K)");
+  add("turns", "N", "A segment taken on a recursive call holds so many turns of it (1)");
+  add("profile", "FILE",
+      "Rare calls get the stubs: of valgrind --tool=callgrind --dump-instr=yes, or \"static\"");
+  add("notes", "FILE", "What analysis can't know, as doc/stack-notes.md says; may be repeated");
+  add("report", "FILE", "What was done, in JSON");
+  patch.add_flag_callback(
+      "--verbose", [&c] { c.link_words.emplace_back("--nth-verbose"); }, "What was done, in words");
+}
+
 void finish(command_line &c, const CLI::App &report, const raw_texts &raw) {
   if (!raw.signal_frame.empty())
     c.shown.signal_charge = signal_charge(raw.signal_frame);
@@ -228,14 +267,25 @@ std::optional<command_line> parse_command_line(int argc, char **argv, int &statu
       ->type_name("NAME")
       ->allow_extra_args(false);
 
+  CLI::App &patch =
+      *app.add_subcommand("patch", "Small stacks for a program that was linked with a pool of stubs");
+  add_patch(patch, c);
+  CLI::App &pool = *app.add_subcommand("pool", "The pool of stubs, to be linked into a program");
+  add_pool(pool, c);
+
   try {
     const std::string_view first = argc > 1 ? argv[1] : "report";
-    if (first != "report" && first != "diff" && !first.starts_with('-'))
-      throw CLI::ValidationError("nth-stack",
-                                 fmt::format("there is no command \"{}\": report or diff", first));
+    if (app.get_subcommands([&](CLI::App *s) { return s->get_name() == first; }).empty() &&
+        !first.starts_with('-'))
+      throw CLI::ValidationError(
+          "nth-stack", fmt::format("there is no command \"{}\": report, diff, patch or pool", first));
     app.parse(argc, argv);
     if (diff.parsed())
       c.what = subcommand::diff;
+    if (patch.parsed())
+      c.what = subcommand::patch;
+    if (pool.parsed())
+      c.what = subcommand::pool;
     finish(c, report, raw);
   } catch (const CLI::ParseError &e) {
     status = app.exit(e) == 0 ? exit_fine : exit_refused;

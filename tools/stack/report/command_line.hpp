@@ -11,7 +11,14 @@ inline constexpr int exit_fine = 0;
 inline constexpr int exit_failed = 1;  // a check failed, or something got worse
 inline constexpr int exit_refused = 2; // bad input or usage
 
-enum class subcommand : std::uint8_t { report, diff };
+enum class subcommand : std::uint8_t { report, diff, patch, pool };
+
+struct pool_request { // so many of each
+  std::uint32_t stubs = 512;
+  std::uint32_t needs = 1024;
+  std::uint32_t sites = 4096;
+  std::uint32_t text = 16384; // bytes
+};
 
 struct command_line {
   subcommand what = subcommand::report;
@@ -39,6 +46,10 @@ struct command_line {
   std::optional<std::int64_t> limit;
 
   std::string before, after; // reports to compare
+
+  std::string output;                  // of patch and pool; "": the program itself, standard output
+  std::vector<std::string> link_words; // of patch, as nth-cc takes them: --nth-segment=1K, …
+  pool_request room;
 };
 
 // Nothing: told the user what was asked for (--help, --version), or what is wrong, and `status` is set.
