@@ -12,6 +12,7 @@ import re
 import sys
 import tempfile
 
+import drivers
 import programs
 import runs
 import tool
@@ -63,13 +64,8 @@ def executed_frames(report, called):
 
 
 def draw(data, file):
-    try:
-        import matplotlib
-    except ImportError:
-        print(f"{file.name} left out: python3-matplotlib is not installed", file=sys.stderr)
+    if (pyplot := drivers.pyplot_or_none(file)) is None:
         return
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
     figure, both = pyplot.subplots(2, 1, figsize=(8, 6), sharex=True, constrained_layout=True)
     for axes, key, title in zip(both, ("static", "executed"), ("of its functions", "of the calls of one run")):
         sizes = [int(s) for s in data[key]]
@@ -79,8 +75,7 @@ def draw(data, file):
         axes.set_ylim(bottom=0)
     both[1].set_xlabel("activation record, bytes")
     figure.suptitle(f"Activation records of {data['program']}")
-    figure.savefig(file.with_suffix(".svg"))
-    figure.savefig(file.with_suffix(".png"), dpi=120)
+    drivers.save(figure, file)
 
 
 def main():

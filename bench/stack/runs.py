@@ -3,13 +3,11 @@
 
   runs.py --tool NTH_STACK --out FOLDER [--only NAME …] [--arg=…] > TABLE.md
 """
-import argparse
-import json
 import pathlib
 import subprocess
 import sys
-import tempfile
 
+import drivers
 import programs
 import tool
 
@@ -69,13 +67,8 @@ def print_table(rows):
 
 
 def draw(rows, file):
-    try:
-        import matplotlib
-    except ImportError:
-        print(f"{file.name} left out: python3-matplotlib is not installed", file=sys.stderr)
+    if (pyplot := drivers.pyplot_or_none(file)) is None:
         return
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
     shown = [(r["name"], s) for r in rows for s in deepest(r)]
     if not shown:
         return
@@ -87,33 +80,8 @@ def draw(rows, file):
     axes.set_ylabel("bytes on the deepest path")
     axes.tick_params(axis="x", rotation=45)
     axes.legend(frameon=False)
-    figure.savefig(file.with_suffix(".svg"))
-    figure.savefig(file.with_suffix(".png"), dpi=120)
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tool", required=True, type=lambda p: pathlib.Path(p).resolve())
-    parser.add_argument("--out", required=True, type=pathlib.Path)
-    parser.add_argument("--arg", action="append", default=[], help="handed to nth-stack report; may be repeated")
-    parser.add_argument("--only", nargs="*", default=[])
-    options = parser.parse_args()
-    options.out.mkdir(parents=True, exist_ok=True)
-    rows = []
-    with tempfile.TemporaryDirectory() as folder:
-        for p in programs.PROGRAMS:
-            if p.run is None or (options.only and p.name not in options.only):
-                continue
-            try:
-                rows.append(measure(options, p, pathlib.Path(folder)))
-            except RuntimeError as error:
-                rows.append({"name": p.name, "failed": str(error)})
-            print(p.name, rows[-1].get("failed", rows[-1].get("left_out", "")), file=sys.stderr)
-    print_table(rows)
-    (options.out / "runs.json").write_text(json.dumps(rows, indent=1), encoding="utf-8")
-    draw(rows, options.out / "figure3")
-    return 1 if any("failed" in r for r in rows) else 0
+    drivers.save(figure, file)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(drivers.run(__doc__, measure, print_table, draw, "runs.json", "figure3"))
