@@ -1,5 +1,6 @@
 #include "growth/bind.hpp"
 
+#include "growth/object.hpp"
 #include "growth/program.hpp"
 
 #include <cstdint>
@@ -131,6 +132,7 @@ void *look_up(const char *name, const char *version) noexcept {
 }
 
 // Whether a slot still leads into the table of first calls, at what pushes the number of its relocation.
+constexpr std::size_t unbound_bytes = 16; // read at most
 bool is_unbound(std::uintptr_t code, std::uint32_t number) noexcept {
   constexpr unsigned char landing[] = {0xf3, 0x0f, 0x1e, 0xfa}; // endbr64
   constexpr unsigned char push = 0x68;
@@ -140,17 +142,6 @@ bool is_unbound(std::uintptr_t code, std::uint32_t number) noexcept {
   return p[0] == push && std::memcmp(p + 1, &number, sizeof number) == 0;
 }
 
-bool is_code_of(const dl_phdr_info &object, std::uintptr_t p) noexcept {
-  for (int i = 0; i < object.dlpi_phnum; ++i) {
-    const ElfW(Phdr) &s = object.dlpi_phdr[i];
-    constexpr std::uintptr_t most = 16; // bytes that is_unbound reads
-    if (s.p_type == PT_LOAD && (s.p_flags & PF_X) != 0 && p - (object.dlpi_addr + s.p_vaddr) < s.p_memsz &&
-        p + most - (object.dlpi_addr + s.p_vaddr) <= s.p_memsz)
-      return true;
-  }
-  return false;
-}
-
 void bind_calls(const dl_phdr_info &object, const library &l) noexcept {
   for (std::size_t i = 0; i < l.call_bytes / sizeof *l.calls; ++i) {
     const ElfW(Rela) &r = l.calls[i];
@@ -158,7 +149,7 @@ void bind_calls(const dl_phdr_info &object, const library &l) noexcept {
       continue;
     auto *slot = reinterpret_cast<std::uintptr_t *>(l.base + r.r_offset);
     const std::uintptr_t now = __atomic_load_n(slot, __ATOMIC_RELAXED);
-    if (!is_code_of(object, now) || !is_unbound(now, static_cast<std::uint32_t>(i)))
+    if (!holds(object, now, unbound_bytes, PT_LOAD, PF_X) || !is_unbound(now, static_cast<std::uint32_t>(i)))
       continue;
     const std::size_t symbol = ELF64_R_SYM(r.r_info);
     if (l.own_first && l.symbols[symbol].st_shndx != SHN_UNDEF)
@@ -175,11 +166,7 @@ void bind_calls(const dl_phdr_info &object, const library &l) noexcept {
 
 // Writes where the loader may have taken the right to write away.
 void write_slot(const dl_phdr_info &object, std::uintptr_t place, std::uintptr_t value) noexcept {
-  bool closed = false;
-  for (int i = 0; i < object.dlpi_phnum; ++i) {
-    const ElfW(Phdr) &s = object.dlpi_phdr[i];
-    closed = closed || (s.p_type == PT_GNU_RELRO && place - (object.dlpi_addr + s.p_vaddr) < s.p_memsz);
-  }
+  const bool closed = holds(object, place, sizeof value, PT_GNU_RELRO, 0);
   constexpr std::uintptr_t page = 4096;
   void *const begin = reinterpret_cast<void *>(place & ~(page - 1));
   if (closed && mprotect(begin, page, PROT_READ | PROT_WRITE) != 0)
@@ -207,19 +194,10 @@ void lead_jumps(const dl_phdr_info &object, const library &l, const ElfW(Rela) *
   }
 }
 
-bool holds(const dl_phdr_info &object, std::uintptr_t p) noexcept {
-  for (int i = 0; i < object.dlpi_phnum; ++i) {
-    const ElfW(Phdr) &s = object.dlpi_phdr[i];
-    if (s.p_type == PT_LOAD && p - (object.dlpi_addr + s.p_vaddr) < s.p_memsz)
-      return true;
-  }
-  return false;
-}
-
 int bind_object(dl_phdr_info *object, std::size_t, void *first) noexcept {
   const bool is_program = std::exchange(*static_cast<bool *>(first), false);
   // A shared libnth goes on by the C library's.
-  const bool is_own = holds(*object, reinterpret_cast<std::uintptr_t>(&bind_libraries));
+  const bool is_own = holds(*object, reinterpret_cast<std::uintptr_t>(&bind_libraries), 1, PT_LOAD, PF_X);
   for (int i = 0; i < object->dlpi_phnum; ++i) {
     const ElfW(Phdr) &s = object->dlpi_phdr[i];
     if (s.p_type != PT_DYNAMIC)

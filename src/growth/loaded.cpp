@@ -1,6 +1,7 @@
 // Functions that are loaded while the program runs: nobody knows what they need, so pointers to them lead through stubs
 // that give them a segment with a guard page. There are as many as nth-stack has put into the program.
 #include "base/spinlock.hpp"
+#include "growth/object.hpp"
 #include "growth/program.hpp"
 #include "nth/growth.h"
 
@@ -31,15 +32,10 @@ int look(dl_phdr_info *object, std::size_t, void *asked) noexcept {
   auto *q = static_cast<question *>(asked);
   const bool program = q->first;
   q->first = false;
-  for (int i = 0; i < object->dlpi_phnum; ++i) {
-    const ElfW(Phdr) &segment = object->dlpi_phdr[i];
-    if (segment.p_type == PT_LOAD && (segment.p_flags & PF_X) != 0 &&
-        q->code - (object->dlpi_addr + segment.p_vaddr) < segment.p_memsz) {
-      q->foreign = !program;
-      return 1;
-    }
-  }
-  return 0;
+  if (!holds(*object, q->code, 1, PT_LOAD, PF_X))
+    return 0;
+  q->foreign = !program;
+  return 1;
 }
 
 bool is_foreign_code(const void *p) noexcept {

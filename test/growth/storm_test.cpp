@@ -132,7 +132,7 @@ protected:
     on_low_stack = std::get<1>(GetParam());
     EXPECT_LT(reinterpret_cast<std::uintptr_t>(low_stack()), nth::detail::the_limits.base);
     if (std::get<1>(GetParam()))
-      run_small(3'900, be_the_victim, 500L);
+      run_small(15'000, be_the_victim, 500L); // its segments lie below, for their class is smaller
     else
       run([] { be_the_victim(500); });
     sender.join();

@@ -4,6 +4,7 @@
 #include <csignal>
 #include <cstring>
 #include <execinfo.h>
+#include <sys/mman.h>
 #include <unwind.h>
 #include <vector>
 
@@ -226,6 +227,43 @@ TEST(siglongjmp, out_of_a_handler_on_the_alternate_stack_leaves_segments) {
   sigaction(SIGUSR1, &old, nullptr);
   EXPECT_EQ(o.caught, 6);
   EXPECT_EQ(o.wrong, 0);
+}
+
+// As if the signal had come when a switch had made the segment the stack whose limits are in force, but had not written
+// these: the segment lies below the stack, the handler's stack below all.
+TEST(siglongjmp, out_of_a_switch_half_made_is_seen_on_a_stack_below_the_area) {
+  struct sigaction old, action = {};
+  action.sa_handler = [](int) { stub_siglongjmp(out_of_handler, 3); };
+  action.sa_flags = SA_ONSTACK;
+  sigaction(SIGUSR1, &action, &old);
+  const watchdog guard;
+  const runtime up(1);
+  static std::uintptr_t limit;
+  static bool below;
+  run_small(
+      15'000,
+      +[](long) {
+        call_with_room(
+            500, +[](long *) { stub_here(); }, static_cast<long *>(nullptr));
+        nth::detail::worker *const w = nth::detail::current_worker();
+        constexpr std::size_t bytes = 64 << 10;
+        stack_t before;
+        const stack_t low = {mmap(reinterpret_cast<void *>(std::uintptr_t{1} << 36), bytes,
+                                  PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+                             0, bytes};
+        sigaltstack(&low, &before);
+        if (sigsetjmp(out_of_handler, 1) == 0) {
+          w->edge.here = w->edge.kept;
+          below = w->edge.here < top_of(here());
+          signal_myself();
+        }
+        limit = w->limits[0];
+        sigaltstack(&before, nullptr);
+      },
+      0L);
+  sigaction(SIGUSR1, &old, nullptr);
+  EXPECT_TRUE(below);
+  EXPECT_EQ(limit, nth::detail::always_ask);
 }
 
 TEST(a_signal_handler, goes_through_stubs_on_its_own_stack) {

@@ -38,6 +38,13 @@
         movq    -72(%rbp), %r11
         .endm
 
+        /* rdi: the quick_stub (program.hpp) of the stub that asks. The tables are registered, for there are limits. */
+        .macro QUICK_STUB
+        movq    8(%rbp), %rdi
+        andq    $-32, %rdi
+        addq    nth_detail_stubs_from_pool(%rip), %rdi
+        .endm
+
         /* The limits, and what spawned calls go by; `bounds`: of which of the two stacks. */
         .macro BOUND bounds, worker, first, second
         movq    NTH_WORKER_LIMITS(\worker), \first
@@ -66,10 +73,7 @@ nth_growth_enter:
         subq    EDGE(UNDER_LOWEST)(%rcx), %rdx
         cmpq    EDGE(UNDER_BYTES)(%rcx), %rdx
         jae     .Lenter_any
-        /* The tables are registered, for there are limits. The quick_stub (program.hpp). */
-        movq    8(%rbp), %rdi
-        andq    $-32, %rdi
-        addq    nth_detail_stubs_from_pool(%rip), %rdi
+        QUICK_STUB
         cmpq    8(%rdi), %rdx
         jae     .Lgo_on
         testb   $8, %dl                 /* the segment's frames begin at such a place */
@@ -111,9 +115,7 @@ nth_growth_enter:
         subq    %rdi, %rdx
         cmpq    %rax, %rdx
         jae     .Lenter_any_registered
-        movq    8(%rbp), %rdi
-        andq    $-32, %rdi
-        addq    nth_detail_stubs_from_pool(%rip), %rdi
+        QUICK_STUB
         cmpq    8(%rdi), %rdx
         jb      .Lenter_any_registered
 

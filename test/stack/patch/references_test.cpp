@@ -80,9 +80,9 @@ TEST_P(references, of_fixed_addresses) {
   EXPECT_EQ(kinds("by_local_distance"), list{kind::data_relative});
 }
 
-TEST_P(references, of_the_table_of_global_offsets) {
-  if (GetParam() == "gold")
-    GTEST_SKIP() << "gold has no --no-relax for these";
+// gold has no --no-relax for these.
+class references_unrelaxed : public references {};
+TEST_P(references_unrelaxed, of_the_table_of_global_offsets) {
   link(std::string(fixed) + "-Wl,--no-relax");
   EXPECT_EQ(kinds("by_offset_table"), list{kind::data_absolute});
 }
@@ -93,10 +93,10 @@ TEST_P(references, of_exported_functions) {
   EXPECT_EQ(found, list{kind::exported});
 }
 
-TEST_P(references, of_packed_relocations) {
-  if (GetParam() != "bfd")
-    GTEST_SKIP() << GetParam() << " of Debian 12 does not pack relocations";
-  link(std::string(pie) + "-Wl,-z,pack-relative-relocs");
+// Nor has it packed relocations.
+TEST_P(references_unrelaxed, that_are_packed) {
+  link(std::string(pie) +
+       (GetParam() == "lld" ? "-Wl,--pack-dyn-relocs=relr" : "-Wl,-z,pack-relative-relocs"));
   EXPECT_EQ(kinds("by_word"), list{kind::data_absolute});
   EXPECT_EQ(kinds("by_local_word"), list{kind::data_absolute});
 }
@@ -131,6 +131,7 @@ TEST_P(references, lead_to_their_function) {
 }
 
 INSTANTIATE_TEST_SUITE_P(linkers, references, testing::Values("bfd", "gold", "lld"));
+INSTANTIATE_TEST_SUITE_P(linkers, references_unrelaxed, testing::Values("bfd", "lld"));
 
 } // namespace
 } // namespace nth::stack::test
