@@ -50,6 +50,7 @@ PLANS = {
     "ops": [("*", ["--repeat", "49"], None),
             *[("nth-batch", ["--repeat", "49", "--batch", str(2**k)], None) for k in range(11) if k != 3]],
     "model": [("nth", ["--repeat", "29"], None)],
+    "iso": [("*", [], 1)],
 }
 # Where they are not asked for: as in the papers, whatever the cores.
 WORKERS = {"task_memory": [1, 2, 4], "livermore6": [1, 2, 4, 8], "livermore21": [1, 2, 4, 8], "ops": [1, 2, 4, 8]}

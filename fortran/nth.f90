@@ -7,9 +7,9 @@
 ! arguments have no Fortran form: the ones that take arrays stand for them. nth.h says what each call does,
 ! where it may be made and what it returns.
 module nth
-  use, intrinsic :: iso_c_binding, only: c_ptr, c_funptr, c_int, c_int32_t, c_long
+  use, intrinsic :: iso_c_binding, only: c_ptr, c_funptr, c_int, c_int32_t, c_long, c_size_t
   implicit none
-  private :: c_ptr, c_funptr, c_int, c_int32_t, c_long
+  private :: c_ptr, c_funptr, c_int, c_int32_t, c_long, c_size_t
 
   integer(c_int), parameter :: NTH_OK = 0, NTH_EINVAL = 1, NTH_ENOMEM = 2, NTH_ESTATE = 3, NTH_EBUSY = 4, &
                                NTH_ESTALE = 5, NTH_ESYS = 6, NTH_EDEADLOCK = 7
@@ -30,6 +30,8 @@ module nth
                        stacks_node, stacks_global, stack_strict, &
                        stack_most, stats
     type(c_ptr) :: placement ! c_null_ptr, or c_loc of a string that ends in c_null_char
+    integer(c_long) :: iso_size, slot_size, slot_cache, slot_prebuy, iso_check, cluster_thread, cluster_poll_us
+    type(c_ptr) :: slot_distribution ! as placement
   end type
 
   type, bind(C) :: nth_counters
@@ -206,6 +208,66 @@ module nth
     end function
 
     integer(c_int) function nth_detach() bind(C)
+      import :: c_int
+    end function
+
+    ! ---- Memory that keeps its address: iso.h. c_f_pointer makes an array of a block ----
+
+    type(c_ptr) function nth_isomalloc(bytes) bind(C) ! c_null_ptr: nth_last_error says why
+      import :: c_ptr, c_size_t
+      integer(c_size_t), value :: bytes
+    end function
+
+    subroutine nth_isofree(block) bind(C)
+      import :: c_ptr
+      type(c_ptr), value :: block
+    end subroutine
+
+    integer(c_size_t) function nth_isousable_size(block) bind(C)
+      import :: c_ptr, c_size_t
+      type(c_ptr), value :: block
+    end function
+
+    type(c_ptr) function nth_isorealloc(block, bytes) bind(C)
+      import :: c_ptr, c_size_t
+      type(c_ptr), value :: block
+      integer(c_size_t), value :: bytes
+    end function
+
+    type(c_ptr) function nth_isocalloc(count, bytes) bind(C)
+      import :: c_ptr, c_size_t
+      integer(c_size_t), value :: count, bytes
+    end function
+
+    type(c_ptr) function nth_isoaligned_alloc(alignment, bytes) bind(C)
+      import :: c_ptr, c_size_t
+      integer(c_size_t), value :: alignment, bytes
+    end function
+
+    ! ---- Cluster runs: cluster.h, library nth-cluster. All arguments of nth_cluster_init may be c_null_ptr ----
+
+    integer(c_int) function nth_cluster_init(argc, argv, options) bind(C)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: argc, argv, options
+    end function
+
+    integer(c_int) function nth_cluster_finalize() bind(C)
+      import :: c_int
+    end function
+
+    integer(c_int) function nth_rank() bind(C)
+      import :: c_int
+    end function
+
+    integer(c_int) function nth_ranks() bind(C)
+      import :: c_int
+    end function
+
+    integer(c_int) function nth_cluster_barrier() bind(C)
+      import :: c_int
+    end function
+
+    integer(c_int) function nth_regroup_slots() bind(C)
       import :: c_int
     end function
 

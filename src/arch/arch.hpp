@@ -77,6 +77,19 @@ inline void write_fp(fp_control c) noexcept {
   asm volatile("fldcw %0" : : "m"(c.x87));
 }
 
+// A clock that costs little, of no known unit.
+inline std::uint64_t ticks() noexcept { return __builtin_ia32_rdtsc(); }
+
+// The word that stack protectors compare, of this kernel thread (glibc, tcbhead_t: stack_guard).
+inline std::uintptr_t canary() noexcept {
+  std::uintptr_t word;
+  asm volatile("movq %%fs:0x28, %0" : "=r"(word));
+  return word;
+}
+inline void set_canary(std::uintptr_t word) noexcept {
+  asm volatile("movq %0, %%fs:0x28" : : "r"(word) : "memory");
+}
+
 // Lays a fresh context below `top`, a multiple of 16: it will run `function`, which never returns.
 inline void *fresh_context(void *top, void (*function)()) noexcept {
   auto **sp = static_cast<void **>(top) - 2;

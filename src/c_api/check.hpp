@@ -47,6 +47,9 @@ inline bool is_refused(void (*root)()) noexcept {
 }
 const char *describe_refusal(void (*root)(), char *buffer, unsigned long size) noexcept;
 
+// nth_finalize of the cluster's.
+nth_status finalize_run() noexcept;
+
 inline bool up() noexcept { return the_runtime.up.load(std::memory_order_acquire); }
 
 // errno and the last error say so; NULL.

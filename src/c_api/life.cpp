@@ -45,6 +45,11 @@ extern "C" NTH_API nth_status nth_init(const nth_options *options) {
   return checked != NTH_OK ? checked : start_runtime(chosen);
 }
 
+nth_status nth::detail::finalize_run() noexcept {
+  life_scope scope;
+  return stop_runtime();
+}
+
 extern "C" NTH_API nth_status nth_finalize(void) {
   if (worker_or_null() != nullptr)
     return fail(NTH_ESTATE,
@@ -52,6 +57,8 @@ extern "C" NTH_API nth_status nth_finalize(void) {
   life_scope scope;
   if (!the_runtime.up.load(std::memory_order_acquire))
     return fail(NTH_ESTATE, "nth_finalize: the run-time is not up");
+  if (the_runtime.seat.area.base != 0)
+    return fail(NTH_ESTATE, "nth_finalize: this is a rank of a cluster run; call nth_cluster_finalize");
   return stop_runtime();
 }
 

@@ -126,6 +126,7 @@ way settle(nth_spawn_record *r, std::uintptr_t sp) noexcept {
       r);
   const long value = r->value;
   follow_stack(current_worker(), reinterpret_cast<void *>(stack_pointer()));
+  s->heap = 0; // the heap may end before the stack is used again
   roomy(current_worker(), [=] { give_stack(current_worker(), s); });
   return value;
 }

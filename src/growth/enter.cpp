@@ -4,6 +4,7 @@
 // A thread's stacks form a chain, `above` upwards and `next` downwards. Whoever runs on one of them has left all above
 // it: by return, which nth_growth_leave settles at once, or by exception or longjmp, which set the limits so that the
 // next stub settles it. So a dead segment stays until rsp is elsewhere.
+#include "arch/jump_tag.h"
 #include "growth/frame.hpp"
 #include "growth/program.hpp"
 #include "growth/refuse.hpp"
@@ -136,9 +137,11 @@ stack_top *take_from_lists(worker *w, unsigned r) noexcept {
   return to;
 }
 
-// glibc's jmp_buf: rsp is word 6, kept with the thread's guard.
+// glibc's jmp_buf: rsp is word 6, kept with the thread's guard; in a program of several ranks it is plain.
 std::uintptr_t target_of_longjmp(const std::uint64_t *buffer) noexcept {
   std::uint64_t sp = buffer[6];
+  if ((static_cast<std::uint32_t>(buffer[8]) & ~std::uint32_t{1}) == NTH_JUMP_TAG)
+    return sp;
   asm("rorq $17, %0\n\txorq %%fs:48, %0" : "+r"(sp));
   return sp;
 }

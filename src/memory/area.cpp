@@ -32,6 +32,8 @@ constexpr unsigned bits_for(int count) noexcept {
   return bits;
 }
 
+constexpr unsigned bits_of_ranks(const area_seat &seat) noexcept { return bits_for(seat.ranks); }
+
 // The last node's homes need not fill a power of two; those of all others do, so that an address tells its
 // node.
 struct home_bits_of {
@@ -49,23 +51,32 @@ struct home_bits_of {
 // libraries and the shadow memory of AddressSanitizer. The same on all ranks of a cluster run.
 constexpr std::uintptr_t area::preferred_base = 0x2000'0000'0000;
 
-std::size_t area::least(int nodes_wanted, int homes_each) noexcept {
+unsigned area::home_bits(int nodes_wanted, int homes_each) noexcept {
+  return home_bits_of(nodes_wanted, homes_each).all;
+}
+
+std::size_t area::least(int nodes_wanted, int homes_each, const area_seat &seat) noexcept {
+  const unsigned own = home_bits(nodes_wanted, homes_each);
+  const unsigned bits = (own > seat.home_bits ? own : seat.home_bits) + bits_of_ranks(seat);
   // A home's slice of the maps is whole pages.
-  const std::size_t for_homes = (os::page_size() * region_count * region_count)
-                                << home_bits_of(nodes_wanted, homes_each).all;
+  const std::size_t for_homes = (os::page_size() * region_count * region_count) << bits;
   return for_homes > smallest_area ? for_homes : smallest_area;
 }
 
-bool area::open(std::size_t wanted, int nodes_wanted, int homes_each) noexcept {
+bool area::open(std::size_t wanted, int nodes_wanted, int homes_each, const area_seat &seat) noexcept {
   const home_bits_of bits(nodes_wanted, homes_each);
   const unsigned home_bits_each = bits.each;
   const int homes_wanted = bits.homes;
-  const unsigned home_bits = bits.all;
+  const unsigned home_bits = bits.all > seat.home_bits ? bits.all : seat.home_bits;
   void *place = nullptr;
   const std::size_t largest = os::largest_reservation();
-  const std::size_t smallest = least(nodes_wanted, homes_each);
+  const std::size_t smallest = least(nodes_wanted, homes_each, seat);
   std::size_t bytes = wanted < largest ? wanted : largest;
-  for (; bytes >= smallest; bytes /= 2) {
+  if (seat.base != 0) {
+    place = reinterpret_cast<void *>(seat.base);
+    bytes = seat.bytes;
+  }
+  for (; place == nullptr && bytes >= smallest; bytes /= 2) {
     if (os::address_is_ours_to_choose())
       place = os::reserve(reinterpret_cast<void *>(preferred_base), bytes, base_alignment);
     if (place == nullptr)
@@ -78,8 +89,10 @@ bool area::open(std::size_t wanted, int nodes_wanted, int homes_each) noexcept {
 
   const std::size_t table = sizeof(part) * region_count * static_cast<std::size_t>(homes_wanted);
   void *memory = os::map_pages(table);
+  lent = seat.base != 0;
   if (memory == nullptr) {
-    os::release(place, bytes);
+    if (!lent)
+      os::release(place, bytes);
     return false;
   }
   base = reinterpret_cast<std::uintptr_t>(place);
@@ -88,12 +101,16 @@ bool area::open(std::size_t wanted, int nodes_wanted, int homes_each) noexcept {
   nodes = nodes_wanted;
   node_shift = nodes_wanted == 1 ? home_bits : home_bits_each;
   region_shift = static_cast<unsigned>(__builtin_ctzl(bytes / region_count));
-  home_shift = region_shift - home_bits;
+  rank_shift = region_shift - bits_of_ranks(seat);
+  rank_mask = (std::uintptr_t{1} << bits_of_ranks(seat)) - 1;
+  own_range = static_cast<std::uintptr_t>(seat.rank) << rank_shift;
+  home_shift = rank_shift - home_bits;
   home_mask = (std::uintptr_t{1} << home_bits) - 1;
   parts = static_cast<part *>(memory);
   const std::size_t home_bytes = std::size_t{1} << home_shift;
   const auto place_of = [&](unsigned r, int h) {
-    return base + (std::uintptr_t{r} << region_shift) + static_cast<std::uintptr_t>(h) * home_bytes;
+    return base + (std::uintptr_t{r} << region_shift) + own_range +
+           static_cast<std::uintptr_t>(h) * home_bytes;
   };
   constexpr unsigned sparse = stack_region(first_sparse_log2);
   const bool code = os::wants_code_on_stacks();
@@ -117,7 +134,8 @@ void area::close() noexcept {
   if (size == 0)
     return;
   os::unmap_pages(parts, sizeof(part) * region_count * static_cast<std::size_t>(homes));
-  os::release(reinterpret_cast<void *>(base), size);
+  if (!lent)
+    os::release(reinterpret_cast<void *>(base), size);
   *this = area{};
 }
 

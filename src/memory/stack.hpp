@@ -23,10 +23,14 @@ namespace nth::detail {
 constexpr std::size_t least_unproved_stack = std::size_t{1} << first_sparse_log2;
 
 struct alignas(64) stack_top {
-  stack_top *next;       // while it waits in a list; of a segment in use: the stack beneath
-  stack_top *next_chain; // and if it is the first of a chain in a pool
-  void *fiber;           // ThreadSanitizer's view of this stack
-  void *fake_stack;      // AddressSanitizer's
+  stack_top *next; // while it waits in a list; of a segment in use: the stack beneath
+  union {
+    stack_top *next_chain; // and if it is the first of a chain in a pool
+    std::uintptr_t
+        heap; // in use, a hint: 1 + the heap of the thread that runs here (thread/own_heap.hpp); or a left-over
+  };
+  void *fiber;      // ThreadSanitizer's view of this stack
+  void *fake_stack; // AddressSanitizer's
   std::uintptr_t valgrind_id;
   std::uint32_t chain_count;
   // In programs with small stacks (growth/). A segment is a stack that a thread has taken beside its first one.

@@ -274,6 +274,12 @@ void futex_wait(std::uint32_t *word, std::uint32_t expected) noexcept {
   syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, expected, nullptr, nullptr, 0);
 }
 
+void futex_wait_for(std::uint32_t *word, std::uint32_t expected, std::uint64_t ns) noexcept {
+  constexpr std::uint64_t second = 1'000'000'000;
+  const timespec most{static_cast<time_t>(ns / second), static_cast<long>(ns % second)};
+  syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, expected, &most, nullptr, 0);
+}
+
 void futex_wake(std::uint32_t *word, int count) noexcept {
   syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count, nullptr, nullptr, 0);
 }

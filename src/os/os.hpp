@@ -54,6 +54,8 @@ bool guard(void *page, guard_method method) noexcept;
 // Sleeps while *word == expected; may return early.
 void futex_wait(std::uint32_t *word, std::uint32_t expected) noexcept;
 void futex_wake(std::uint32_t *word, int count) noexcept;
+// The same for so long at most.
+void futex_wait_for(std::uint32_t *word, std::uint32_t expected, std::uint64_t ns) noexcept;
 
 // Registers for membarrier(2) PRIVATE_EXPEDITED. False: not available (old kernel, emulator, seccomp).
 bool barrier_register() noexcept;

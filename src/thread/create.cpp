@@ -56,6 +56,35 @@ void read_spill(const nth_desc *cell, int from, int count, long *to) noexcept {
   }
 }
 
+namespace {
+
+constexpr long has_heap_bit = 1L << 32;
+
+}
+
+void read_kept(const nth_desc *cell, kept_words &to) noexcept {
+  long head = 0;
+  read_spill(cell, 0, 1, &head);
+  to.successors = static_cast<int>(head);
+  to.has_heap = (head & has_heap_bit) != 0;
+  read_spill(cell, 1, to.count(), to.word);
+}
+
+void forget_kept_heap(nth_desc *cell) noexcept { *spill_word(cell, 0) &= ~has_heap_bit; }
+
+nth_desc *make_kept(worker *w, const kept_words &from) noexcept {
+  const int n = from.count();
+  nth_desc *list = make_spill(w, n + 1);
+  if (list == nullptr)
+    return nullptr;
+  long words[NTH_MAX_SUCCESSORS + 2];
+  words[0] = from.successors | (from.has_heap ? has_heap_bit : 0);
+  for (int i = 0; i < n; ++i)
+    words[i + 1] = from.word[i];
+  write_spill(list, n + 1, words);
+  return list;
+}
+
 bool init_thread(worker *w, nth_desc *d, const creation &c) noexcept {
   std::uint8_t flags = stack_flags_of(w, c.root, c.narg > 4);
   if (c.narg <= 4) [[likely]] {
@@ -74,17 +103,15 @@ bool init_thread(worker *w, nth_desc *d, const creation &c) noexcept {
   if (c.nsucc <= 1) [[likely]] {
     succ = c.nsucc == 1 ? c.succ[0] : nullptr;
   } else {
-    nth_desc *list = make_spill(w, c.nsucc + 1);
+    kept_words words{c.nsucc, false, {}};
+    for (int i = 0; i < c.nsucc; ++i)
+      words.word[i] = reinterpret_cast<long>(c.succ[i]);
+    nth_desc *list = make_kept(w, words);
     if (list == nullptr) {
       if ((flags & flag_spilled) != 0)
         release_spill(w, reinterpret_cast<nth_desc *>(d->args[0]));
       return false;
     }
-    long words[NTH_MAX_SUCCESSORS + 1];
-    words[0] = c.nsucc;
-    for (int i = 0; i < c.nsucc; ++i)
-      words[i + 1] = reinterpret_cast<long>(c.succ[i]);
-    write_spill(list, c.nsucc + 1, words);
     flags |= flag_many;
     succ = list;
   }

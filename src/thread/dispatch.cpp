@@ -5,6 +5,7 @@
 #include "os/os.hpp"
 #include "thread/create.hpp"
 #include "thread/fork.hpp"
+#include "thread/own_heap.hpp"
 #include "thread/ready.hpp"
 
 #include <type_traits>
@@ -56,25 +57,30 @@ inline void run_root(worker *w, nth_desc *d) {
     arch::write_fp(arch::standard_fp);
   if ((flags_of(d) & flag_many) == 0)
     return;
-  nth_desc *list = d->succ;
-  long n = 0;
-  read_spill(list, 0, 1, &n);
-  long words[NTH_MAX_SUCCESSORS];
-  read_spill(list, 1, static_cast<int>(n), words);
-  release_spill(w, list);
+  kept_words kept;
+  read_kept(d->succ, kept);
+  NTH_ASSERT(!kept.has_heap && kept.successors > 1);
+  release_spill(w, d->succ);
   d->succ = nullptr;
-  end_all(w, reinterpret_cast<nth_desc **>(words), n);
+  end_all(w, reinterpret_cast<nth_desc **>(kept.word), kept.successors);
 }
 
-// Private part entered. True: the successor s got ready by it, and is the caller's to run.
-inline bool end_thread(worker *w, nth_desc *d, nth_desc *&s) noexcept {
-  if ((flags_of(d) & (flag_many | flag_keep_fp)) != 0) [[unlikely]]
-    end_thread_rare(w, d);
+constexpr std::uint8_t flags_rare = flag_many | flag_keep_fp;
+
+// Private part entered; d has no rare flags. True: the successor s got ready by it, and is the caller's to run.
+inline bool end_common_thread(worker *w, nth_desc *d, nth_desc *&s) noexcept {
   s = d->succ;
   NTH_ASSERT(state_of(d) != thread_state::free && state_of(d) != thread_state::blocked);
   retire(d);
   release_desc(w, d);
   return s != nullptr && count_ended_and_claim(w, s);
+}
+
+// The same for any thread whose heap has ended.
+inline bool end_thread(worker *w, nth_desc *d, nth_desc *&s) noexcept {
+  if ((flags_of(d) & flags_rare) != 0) [[unlikely]]
+    end_thread_rare(w, d);
+  return end_common_thread(w, d, s);
 }
 
 [[gnu::noinline]] nth_desc *next(worker *w) noexcept {
@@ -93,14 +99,22 @@ inline bool end_thread(worker *w, nth_desc *d, nth_desc *&s) noexcept {
   return next(w);
 }
 
+// Its heap may be large: others must not wait for the private part meanwhile.
+[[gnu::noinline]] nth_desc *end_rare_and_next(worker *w, nth_desc *ended) noexcept {
+  give_up_heap(w, ended);
+  return end_and_next_slow(w, ended);
+}
+
 // After a thread has ended: what comes next. Null: the run ends.
 inline nth_desc *end_and_next(worker *w, nth_desc *ended) noexcept {
   if (linked_spawned(w)) [[unlikely]]
     report_forgotten(w, ended);
+  if ((flags_of(ended) & flags_rare) != 0) [[unlikely]]
+    return end_rare_and_next(w, ended);
   if (!enter_quietly(w)) [[unlikely]]
     return end_and_next_slow(w, ended);
   nth_desc *d = nullptr;
-  if (end_thread(w, ended, d)) {
+  if (end_common_thread(w, ended, d)) {
     // A successor that gets ready runs next on this worker; the inbox has its turn all the same.
     if (--w->tick != 0) [[likely]] {
       leave(w);
@@ -196,6 +210,7 @@ nth_desc *run_elsewhere(worker *w, nth_desc *d) noexcept {
     return take_first(w);
   w->ended = nullptr;
   auto *stack = reinterpret_cast<stack_top *>(ended->args[saved_sp]);
+  stack->heap = 0; // it is left before give_up_heap
   if (!std::is_same_v<Policy, dos_policy> || class_of(ended) != 0)
     give_stack(w, stack);
   else if (stack->above != nullptr) [[unlikely]]
@@ -297,6 +312,7 @@ bool call_new_child(worker *w, nth_desc *child) noexcept {
     return false;
   leave_sharing(w);
   w = call_child(w, here, d, child);
+  give_up_heap(w, child);
   enter(w);
   nth_desc *s = nullptr;
   if (end_thread(w, child, s))
@@ -327,8 +343,10 @@ bool join_in_place(worker *w) noexcept {
   leave(w);
   set_state(d, thread_state::blocked);
   w = call_child(w, here, d, child);
-  if ((flags_of(child) & (flag_many | flag_keep_fp)) != 0) [[unlikely]]
+  if ((flags_of(child) & flags_rare) != 0) [[unlikely]] {
+    give_up_heap(w, child);
     end_thread_rare(w, child);
+  }
   retire(child);
   release_desc(w, child);
   __atomic_store_n(&d->ndep, 0, __ATOMIC_RELAXED);

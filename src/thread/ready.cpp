@@ -222,6 +222,7 @@ constexpr std::uint32_t few_threads = 4;
 
 nth_desc *pop_slow(worker *w) noexcept {
   w->tick = inbox_period;
+  look_for_messages(w);
   post_ended(w);
   flush_outgoing(w);
   accept_inbox(w);

@@ -9,6 +9,7 @@
 #include "thread/create.hpp"
 #include "thread/dispatch.hpp"
 #include "thread/needs.hpp"
+#include "thread/own_heap.hpp"
 #include "thread/ready.hpp"
 #include "thread/statistics.hpp"
 #include "thread/workers.hpp"
@@ -35,7 +36,8 @@ namespace {
 
 constexpr std::size_t kernel_stack_bytes = std::size_t{256} << 10;
 
-void *worker_main(void *argument) {
+// Not one of its frames may have a canary: it changes here.
+[[gnu::optimize("no-stack-protector")]] void *worker_main(void *argument) {
   auto *w = static_cast<worker *>(argument);
   nth_tls_worker = w;
   nth_tls_fork = &w->fork;
@@ -52,7 +54,11 @@ void *worker_main(void *argument) {
   annotate::begin_worker();
   stack_top *first = take_stack(w);
   w->limits = limits_here();
+  const std::uintptr_t own_canary = arch::canary();
+  if (the_runtime.seat.canary != 0)
+    arch::set_canary(the_runtime.seat.canary);
   enter_first_loop(w, first);
+  arch::set_canary(own_canary);
   clear_limits(w);
   os::alternate_stack_drop();
   return nullptr;
@@ -90,7 +96,29 @@ void forget_all_stacks() noexcept {
   }
 }
 
+// What the first nth_isomalloc, or a cluster, opens. False: the message is written.
+nth_status choose_slots(const runtime &rt, const nth_options &o) noexcept {
+  iso::slot_setting slots;
+  slots.base = rt.seat.iso_base;
+  slots.bytes = rt.seat.iso_bytes != 0 ? rt.seat.iso_bytes : static_cast<std::size_t>(o.iso_size);
+  slots.slot_log2 = static_cast<unsigned>(__builtin_ctzl(static_cast<unsigned long>(o.slot_size)));
+  slots.rank = rt.seat.area.rank;
+  slots.ranks = rt.seat.area.ranks;
+  slots.cache = (o.slot_cache << iso::least_slot_log2) >> slots.slot_log2;
+  if (!slots.spread.parse(o.slot_distribution))
+    return fail(NTH_EINVAL,
+                "NTH_SLOT_DISTRIBUTION is \"%.100s\": accepted is partitioned, cyclic, block-cyclic, "
+                "block-cyclic:N with N from 1, or user, for which nth_set_slot_distribution gives a function",
+                o.slot_distribution);
+  if (o.slot_size > o.iso_size)
+    return fail(NTH_EINVAL, "NTH_SLOT_SIZE, %ld bytes, is more than NTH_ISO_SIZE, %ld", o.slot_size,
+                o.iso_size);
+  set_slots(slots, o.iso_check != 0);
+  return NTH_OK;
+}
+
 void close_memory(runtime &rt) noexcept {
+  close_slots();
   forget_all_stacks();
   the_stacks.close();
   the_descs.close();
@@ -129,7 +157,7 @@ void bind_memory(runtime &rt) noexcept {
 
 // Why there is no area, and what to do.
 [[gnu::cold]] nth_status no_area(const nth_options &o, int workers, const home_layout &homes) noexcept {
-  const std::size_t least = area::least(homes.nodes, homes.homes_each);
+  const std::size_t least = area::least(homes.nodes, homes.homes_each, the_runtime.seat.area);
   const unsigned long gib = least >> 30;
   if (static_cast<std::size_t>(o.area_size) < least)
     return fail(
@@ -180,9 +208,12 @@ nth_status start_runtime(const nth_options &o) noexcept {
   unsigned stack_log2 = 0;
   if (const nth_status size = choose_stack_size(o, stack_log2); size != NTH_OK)
     return size;
+  if (const nth_status slots = choose_slots(rt, o); slots != NTH_OK)
+    return slots;
   const topology::load_report machine = topology::load(o.placement); // not known: one core is assumed
   if (machine.wrong[0] != '\0')
     return fail(NTH_EINVAL, "NTH_PLACEMENT: %s", machine.wrong);
+  topology::begin_at(rt.seat.first_place);
   rt.workers = o.workers == 0 ? topology::default_workers() : static_cast<int>(o.workers);
   rt.policy = static_cast<nth_policy>(o.stack_policy);
   rt.stack_log2 = stack_log2;
@@ -190,17 +221,18 @@ nth_status start_runtime(const nth_options &o) noexcept {
   rt.spin_ns = static_cast<std::uint64_t>(o.spin_us) * 1000;
   rt.report_deadlock = o.report_deadlock != 0;
   rt.bind = o.bind != 0;
-  rt.crowded = rt.workers > topology::usable_cores();
+  rt.crowded = rt.seat.crowded || rt.workers > topology::usable_cores();
   rt.print_stats = o.stats != 0;
   rt.strict = static_cast<unsigned>(o.stack_strict);
   rt.stack_most = static_cast<std::size_t>(o.stack_most);
   rt.sleepers.store(0, std::memory_order_relaxed);
   rt.searching.store(0, std::memory_order_relaxed);
   rt.stopping.store(false, std::memory_order_relaxed);
+  rt.poller.store(-1, std::memory_order_relaxed);
   one_sided_barrier = os::barrier_register();
 
   const home_layout homes(rt.workers);
-  if (!the_area.open(static_cast<std::size_t>(o.area_size), homes.nodes, homes.homes_each)) {
+  if (!the_area.open(static_cast<std::size_t>(o.area_size), homes.nodes, homes.homes_each, rt.seat.area)) {
     topology::unload();
     return no_area(o, rt.workers, homes);
   }
@@ -270,8 +302,8 @@ constexpr std::uint64_t last_steps_ns = 1'000'000'000;
 
 } // namespace
 
-nth_status stop_runtime() noexcept {
-  runtime &rt = the_runtime;
+long wait_for_last_threads() noexcept {
+  const runtime &rt = the_runtime;
   const std::uint64_t until = os::now_ns() + last_steps_ns;
   living left = count_living();
   while (left.all != 0 && os::now_ns() < until) {
@@ -281,11 +313,16 @@ nth_status stop_runtime() noexcept {
       break;
     os::yield_processor();
   }
-  if (left.all != 0)
+  return left.all;
+}
+
+nth_status stop_runtime() noexcept {
+  runtime &rt = the_runtime;
+  if (const long left = wait_for_last_threads())
     return fail(NTH_EBUSY,
                 "nth_finalize: %ld threads are alive (nth_report_blocked names those that are blocked); let "
                 "them end, or detach kernel threads that are attached",
-                left.all);
+                left);
   rt.up.store(false, std::memory_order_release);
   stop_workers(rt, rt.workers);
   if (rt.print_stats)

@@ -9,7 +9,25 @@
 
 namespace nth::detail {
 
+// What makes a run one rank of a cluster's (cluster/). Set while the run-time is down.
+struct cluster_seat {
+  area_seat area{};
+  std::uintptr_t iso_base{0}; // reserved there already, iso_bytes of it; 0: not yet
+  std::size_t iso_bytes{0};
+  std::uintptr_t canary{
+      0}; // of stack protectors, rank 0's: frames on stacks of the area have it. 0: each its own
+  // Looks for messages; true: there were some. Any worker calls it, on any stack, with its private part left. errno
+  // stays. Null: one rank alone.
+  bool (*progress)() noexcept {nullptr};
+  std::uint64_t poll_ns{0}; // an idle rank's longest pause between two looks
+  // Ranks that share this one's processors: its workers have the places from `first_place` on, and together there
+  // are more workers than processors.
+  int first_place{0};
+  bool crowded{false};
+};
+
 struct runtime {
+  cluster_seat seat{};
   int workers{0};
   worker *worker_memory{nullptr}; // [workers + 1]; the last serves kernel threads that are no workers
   int *worker_of_home{nullptr};   // [the_area.homes]
@@ -31,6 +49,8 @@ struct runtime {
   alignas(64) std::atomic<int> sleepers{0};
   std::atomic<int> searching{0};
   std::atomic<bool> stopping{false};
+  std::atomic<std::uint64_t> polled_at{0}; // ticks at which a busy worker did
+  std::atomic<int> poller{-1}; // the sleeping worker that wakes up now and then to look for messages
 
   // Guards the last worker, the one of the foreign kernel threads.
   alignas(64) pthread_mutex_t outside_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -44,6 +64,11 @@ extern runtime the_runtime;
 
 nth_status start_runtime(const nth_options &options) noexcept;
 nth_status stop_runtime() noexcept;
+// Gives threads that are about to end a while. How many are alive then.
+long wait_for_last_threads() noexcept;
+
+// Of a busy worker, between two threads: in a cluster run, when it is due. The private part is entered, and left for it.
+void look_for_messages(worker *w) noexcept;
 
 // Calls visit(descriptor) for each one that is not free; see nth_report_blocked.
 using visit_desc = void (*)(nth_desc *d, void *context) noexcept;

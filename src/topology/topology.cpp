@@ -13,6 +13,11 @@ namespace nth::detail::topology {
 namespace {
 
 constinit machine_tables placed{};
+constinit int first_place = 0;
+
+const auto &place_of(int position) noexcept {
+  return placed.places[(static_cast<long>(first_place) + position) % placed.place_count];
+}
 
 } // namespace
 
@@ -42,7 +47,12 @@ load_report load(const char *placement) noexcept {
   return report;
 }
 
-void unload() noexcept { drop(placed); }
+void unload() noexcept {
+  drop(placed);
+  first_place = 0;
+}
+
+void begin_at(int place) noexcept { first_place = place; }
 
 int usable_cores() noexcept { return placed.cores > 0 ? placed.cores : 1; }
 
@@ -55,7 +65,7 @@ int default_workers() noexcept {
 int os_index(int position) noexcept {
   if (placed.place_count == 0 || position < 0)
     return 0;
-  return placed.places[position % placed.place_count].os_index;
+  return place_of(position).os_index;
 }
 
 // By the kernel's call: hwloc's would want its topology kept, and answers success for a machine that is
@@ -78,7 +88,7 @@ int nodes() noexcept { return placed.node_count > 0 ? placed.node_count : 1; }
 int node_at(int position) noexcept {
   if (placed.place_count == 0 || position < 0)
     return 0;
-  return placed.places[position % placed.place_count].node;
+  return place_of(position).node;
 }
 
 int node_os_index(int node) noexcept {

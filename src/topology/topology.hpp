@@ -20,6 +20,8 @@ struct load_report {
 // the starting kernel thread, before any worker.
 load_report load(const char *placement) noexcept;
 void unload() noexcept;
+// Workers begin at this place: those before it are other ranks' of a cluster run, on the same machine. Until unload().
+void begin_at(int place) noexcept;
 
 int usable_cores() noexcept; // at least 1
 // Usable cores or, where a list is the placement, the different CPUs in it; NTH_MAX_WORKERS at most.

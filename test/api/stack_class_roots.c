@@ -2,6 +2,7 @@
 #include "stack_class_roots.h"
 
 #include <nth/inline.h>
+#include <nth/iso.h>
 #include <nth/loop.h>
 #include <nth/nth.h>
 #include <nth/spawn.h>
@@ -143,4 +144,65 @@ void small_calls(long *worst) {
 
 void small_init(struct nth_desc *member, void (*root)(), void *word) {
   nth_batch_create_ls(member, root, 0, NULL, 1, word);
+}
+
+/* Memory that keeps its address: the first block of a thread, then short ways and long ones, and mistakes. */
+void small_allocates(long *worst) {
+  static int here;
+  volatile size_t much = (size_t)1 << 62;
+  volatile size_t wrong = 3;
+  void *blocks[8];
+  void *block = NULL;
+  long bytes = 0;
+  for (int i = 0; i < 8; i++)
+    CHECK(NTH_CALL_STACK, blocks[i] = nth_isomalloc(16));
+  CHECK(NTH_CALL_STACK, bytes = (long)nth_isousable_size(blocks[7]));
+  if (bytes < 16)
+    *worst = -1;
+  for (int i = 0; i < 8; i++)
+    CHECK(NTH_CALL_STACK, nth_isofree(blocks[i]));
+  CHECK(NTH_CALL_STACK, block = nth_isomalloc(3000));
+  CHECK(NTH_CALL_STACK, block = nth_isorealloc(block, 50)); /* moves */
+  CHECK(NTH_CALL_STACK, block = nth_isorealloc(block, 52)); /* stays */
+  CHECK(NTH_CALL_STACK, block = nth_isorealloc(block, 100000));
+  CHECK(NTH_CALL_STACK, block = nth_isorealloc(block, 300000));
+  CHECK(NTH_CALL_STACK, block = nth_isorealloc(block, 0));
+  CHECK(NTH_CALL_STACK, block = nth_isorealloc(NULL, 10));
+  CHECK(NTH_CALL_STACK, nth_isofree(block));
+  CHECK(NTH_CALL_STACK, block = nth_isocalloc(10, 100));
+  CHECK(NTH_CALL_STACK, nth_isofree(block));
+  CHECK(NTH_CALL_STACK, block = nth_isocalloc(much, much)); /* NULL */
+  CHECK(NTH_CALL_STACK, block = nth_isoaligned_alloc(4096, 100));
+  CHECK(NTH_CALL_STACK, nth_isofree(block));
+  CHECK(NTH_CALL_STACK, block = nth_isoaligned_alloc_here(128, 100000));
+  CHECK(NTH_CALL_STACK, nth_isofree(block));
+  CHECK(NTH_CALL_STACK, block = nth_isoaligned_alloc(1 << 20, 100));
+  CHECK(NTH_CALL_STACK, nth_isofree(block));
+
+  CHECK(NTH_CALL_STACK, block = nth_isoaligned_alloc(wrong, 100)); /* NULL */
+  CHECK(NTH_CALL_STACK, block = nth_isomalloc(much));              /* NULL */
+  CHECK(NTH_CALL_STACK, nth_isofree(&here));                       /* a mistake */
+  CHECK(NTH_CALL_STACK, bytes = (long)nth_isousable_size(&here));
+  /* Of a thread that runs elsewhere meanwhile, and after it. */
+  CHECK(NTH_CALL_STACK, block = nth_isomalloc(40));
+  nth_yield();
+  CHECK(NTH_CALL_STACK, nth_isofree(block));
+  CHECK(NTH_CALL_STACK, (void)!nth_isomalloc(40));
+}
+
+/* Blocks that live while the thread waits, on stacks of a few hundred bytes. */
+void small_keeps(long *wrong) {
+  struct nth_desc **const mine = (struct nth_desc **)nth_isomalloc(sizeof *mine);
+  if (mine == NULL) {
+    __atomic_fetch_add(wrong, 1, __ATOMIC_RELAXED);
+    return;
+  }
+  *mine = nth_self();
+  for (int i = 0; i < 3; i++) {
+    void *const other = nth_isomalloc(100);
+    nth_yield();
+    if (*mine != nth_self() || nth_isousable_size(other) < 100)
+      __atomic_fetch_add(wrong, 1, __ATOMIC_RELAXED);
+    nth_isofree(other);
+  }
 }

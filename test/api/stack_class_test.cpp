@@ -1,6 +1,8 @@
 // Threads on stacks of their own class: chosen by the thread, by a table of needs, from 256 bytes on.
+#include "../support/reports.hpp"
 #include "../support/runtime.hpp"
 #include "../support/size.hpp"
+#include "nth/iso.h"
 #include "stack_class.hpp"
 
 #include <atomic>
@@ -150,6 +152,42 @@ TEST_P(classes, calls_of_the_library_keep_to_what_they_are_said_to_take) {
     }
   });
   EXPECT_EQ(failed, 0) << "bytes that a call took at most";
+}
+
+TEST_P(classes, allocation_keeps_to_what_it_is_said_to_take) {
+  if (smallest > 256)
+    GTEST_SKIP() << "frames of sanitizers, and of builds that are not optimised, are larger";
+  const runtime up(chosen());
+  long failed = 0;
+  run([&] {
+    for (int i = 0; i < 300; ++i) {
+      const reports told; // mistakes are made on purpose
+      nth_depadd(nth_self(), 2);
+      nth_desc *thread = nth_create_ls(root(small_allocates), 0, nth_self(), 1, &failed);
+      ASSERT_EQ(nth_set_stack_need(thread, 1900), NTH_OK);
+      nth_to_lrq(i % kthreads, thread);
+      nth_block();
+      EXPECT_EQ(told.count(), 1) << told.messages();
+    }
+  });
+  EXPECT_EQ(failed, 0) << "bytes that a call took at most";
+}
+
+TEST_P(classes, small_ones_keep_blocks) {
+  const runtime up(chosen());
+  long wrong = 0;
+  run([&] {
+    nth_depadd(nth_self(), 501);
+    for (int i = 0; i < 500; ++i) {
+      nth_desc *thread = nth_create_ls(root(small_keeps), 0, nth_self(), 1, &wrong);
+      ASSERT_EQ(nth_set_stack_need(thread, small_depth + 64 + NTH_CALL_STACK), NTH_OK);
+      nth_to_lrq(i % kthreads, thread);
+    }
+    nth_block();
+  });
+  EXPECT_EQ(wrong, 0);
+  nth_iso_stats s = {};
+  spin_until([&] { return nth_get_iso_stats(&s) == NTH_OK && s.slots_taken == 0; });
 }
 
 INSTANTIATE_TEST_SUITE_P(runs, classes,

@@ -7,13 +7,14 @@ namespace nth::stack {
 
 namespace {
 
-// nth.h, spawn.h, loop.h; Fortran has the same names (bind(C)). Enqueueing suspends above NTH_BACKLOG waiting threads, by
-// nth_make_way. nth_pick_yield is what nth_yield_inline calls. nth_run and nth_finalize, which wait too, refuse to run
-// in a thread. Sorted.
-constexpr std::array<std::string_view, 11> blocking = {
-    "nth_batch_to_lrq", "nth_batch_to_lrq_end", "nth_block", "nth_make_way",
-    "nth_parallel_for", "nth_pick_yield",       "nth_sync",  "nth_to_lrq",
-    "nth_to_lrq_end",   "nth_try_block",        "nth_yield"};
+// nth.h, spawn.h, loop.h, iso.h; Fortran has the same names (bind(C)). Enqueueing suspends above NTH_BACKLOG waiting
+// threads, by nth_make_way; allocation where a rank buys slots from others. nth_pick_yield is what nth_yield_inline calls.
+// nth_run and nth_finalize, which wait too, refuse to run in a thread. Sorted.
+constexpr std::array<std::string_view, 15> blocking = {
+    "nth_batch_to_lrq", "nth_batch_to_lrq_end", "nth_block",      "nth_isoaligned_alloc", "nth_isocalloc",
+    "nth_isomalloc",    "nth_isorealloc",       "nth_make_way",   "nth_parallel_for",     "nth_pick_yield",
+    "nth_sync",         "nth_to_lrq",           "nth_to_lrq_end", "nth_try_block",        "nth_yield"};
+static_assert(std::is_sorted(blocking.begin(), blocking.end()));
 
 bool callees_are_unknown(const solver_view &v, std::uint32_t node) {
   const call_node &n = v.graph.nodes[node];
