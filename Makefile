@@ -49,14 +49,14 @@ bench: deps
 
 ## tools: build nth-stack, which tells how much stack a program's functions may need
 tools:
-	@scripts/install-deps.sh build tools
+	@scripts/install-deps.sh build tools cluster
 	@cmake --preset install --log-level=WARNING >/dev/null
 	@cmake --build --preset install --target nth-stack
 	@echo build/install/tools/stack/nth-stack
 
 ## install: the libraries, nth-stack, headers, CMake and pkg-config files to PREFIX (no root needed for your own folder)
 install:
-	@scripts/install-deps.sh build tools
+	@scripts/install-deps.sh build tools cluster
 	@cmake --preset install --log-level=WARNING >/dev/null
 	@cmake --build --preset install
 	@cmake --install build/install --prefix "$(abspath $(PREFIX))"

@@ -21,10 +21,17 @@ install(TARGETS nth_shared nth_main EXPORT nth-targets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS nth_static nth_no_udev EXPORT nth-static-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 
+if(NTH_CLUSTER)
+  install(TARGETS nth_cluster EXPORT nth-cluster-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
+
 # ---- CMake packages ------------------------------------------------------------------------------------
 
 install(EXPORT nth-targets NAMESPACE nth:: DESTINATION ${config_dir})
 install(EXPORT nth-static-targets NAMESPACE nth:: DESTINATION ${config_dir})
+if(NTH_CLUSTER)
+  install(EXPORT nth-cluster-targets NAMESPACE nth:: DESTINATION ${config_dir})
+endif()
 configure_package_config_file(cmake/nth-config.cmake.in ${PROJECT_BINARY_DIR}/nth-config.cmake
   INSTALL_DESTINATION ${config_dir})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/nth-config-version.cmake COMPATIBILITY SameMinorVersion)
@@ -40,7 +47,11 @@ install(FILES
 # The way from the .pc files up to the prefix, e.g. "../..".
 file(RELATIVE_PATH pc_to_prefix /p/${pc_dir} /p)
 string(REGEX REPLACE "/$" "" pc_to_prefix "${pc_to_prefix}")
-foreach(pc nth nth-main)
+set(pcs nth nth-main)
+if(NTH_CLUSTER)
+  list(APPEND pcs nth-cluster)
+endif()
+foreach(pc ${pcs})
   configure_file(cmake/${pc}.pc.in ${PROJECT_BINARY_DIR}/${pc}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/${pc}.pc DESTINATION ${pc_dir})
 endforeach()

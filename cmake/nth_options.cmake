@@ -9,6 +9,8 @@ option(NTH_BUILD_TESTS "Build test/" ${PROJECT_IS_TOP_LEVEL})
 option(NTH_BUILD_BENCH "Build bench/" OFF)
 option(NTH_BUILD_TOOLS "Build tools/: nth-stack" OFF)
 
+option(NTH_CLUSTER "Build libnth-cluster: needs MPI" ON)
+
 # Each of these defines a macro of the same name as 1: stack switches are then announced to the tool.
 option(NTH_ASAN "AddressSanitizer" OFF)
 option(NTH_TSAN "ThreadSanitizer" OFF)

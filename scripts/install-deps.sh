@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs, by package name, what is missing: install-deps.sh [build] [tools] [test] [bench] [numa]; all but the
-# last by default, numa for scripts/numa-vm.sh alone.
+# Installs, by package name, what is missing: install-deps.sh [build] [tools] [cluster] [test] [bench] [mpich] [numa]; all but the
+# last two by default: they are for scripts/test-mpich.sh and scripts/numa-vm.sh.
 # Does nothing, in well under a second, when nothing is. Debian and Ubuntu; elsewhere it says what is needed.
 set -euo pipefail
 
@@ -12,6 +12,9 @@ test=(libgtest-dev clang:clang++ clang-format:clang-format clang-tidy:run-clang-
   gfortran:gfortran gdb:gdb valgrind libc6-dbg lld:ld.lld lua5.4:lua5.4 qemu-user:qemu-x86_64 python3:python3 chromium:chromium
   "${stack[@]}")
 tools=(libzydis-dev libdw-dev libelf-dev libfmt-dev libcli11-dev nlohmann-json3-dev)
+# Open MPI's, or MPICH's where that is what mpicc stands for.
+cluster=(libopenmpi-dev:mpicc openmpi-bin:mpirun)
+mpich=(libmpich-dev mpich) # for scripts/test-mpich.sh
 # Their names carry versions: one that this system does not have is left out, with a message.
 allocators=(libtcmalloc-minimal4 libjemalloc2 libmimalloc2.0)
 bench=(libfmt-dev libcli11-dev nlohmann-json3-dev libtbb-dev libomp-dev libboost-fiber-dev
@@ -21,15 +24,17 @@ numa=(qemu-system-x86:qemu-system-x86_64 busybox-static cpio:cpio)
 PATH=$PATH:/usr/local/go/bin # where Go's own installer puts it
 
 wanted=()
-for group in "${@:-build tools test bench}"; do
+for group in "${@:-build tools cluster test bench}"; do
   for name in $group; do
     case $name in
       build) wanted+=("${build[@]}") ;;
+      cluster) wanted+=("${cluster[@]}") ;;
       tools) wanted+=("${tools[@]}") ;;
       test) wanted+=("${test[@]}") ;;
       bench) wanted+=("${bench[@]}") ;;
+      mpich) wanted+=("${mpich[@]}") ;;
       numa) wanted+=("${numa[@]}") ;;
-      *) echo "install-deps.sh: unknown group '$name': build, tools, test, bench or numa" >&2; exit 2 ;;
+      *) echo "install-deps.sh: unknown group '$name': build, tools, cluster, test, bench, mpich or numa" >&2; exit 2 ;;
     esac
   done
 done

@@ -34,6 +34,16 @@ mkdir "$work/make"
 awk '/^```c$/ { on = 1; next } /^```$/ { on = 0 } on' "$sources/../../README.md" >"$work/make/readme.c"
 PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name nth.pc)")
 export PKG_CONFIG_PATH
+awk '/^```c$/ { on = 1; next } /^```$/ { on = 0 } on' "$sources/../../doc/cluster.md" >"$work/make/hello.c"
 fortran=()
 command -v gfortran >/dev/null && fortran=(FC=gfortran)
-make -s -C "$work/make" -f "$sources/Makefile" SOURCES="$sources" "${fortran[@]}" check
+mpi=()
+pkg-config --exists nth-cluster && mpi=(MPICC=mpicc MPICXX=mpic++ "OMPI_CC=$CC" "OMPI_CXX=$CXX")
+make -s -C "$work/make" -f "$sources/Makefile" SOURCES="$sources" "${fortran[@]}" "${mpi[@]}" check
+
+if [ ${#mpi[@]} != 0 ]; then
+  echo "== two ranks"
+  export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+  mpirun -n 2 "$work/make/ranks_hello" | sort | diff - <(printf '[rank %d] hello from %d of 2\n' 0 0 1 1)
+  mpirun -n 2 "$work/make/ranks_cxx"
+fi

@@ -1,4 +1,5 @@
-! A Fortran program against the installed library: as sum.c. Each thread writes an element of its own.
+! A Fortran program against the installed library: as sum.c. Each thread writes an element of its own, by way of an
+! array in memory that keeps its address.
 module work
   use, intrinsic :: iso_c_binding
   use nth
@@ -7,7 +8,15 @@ module work
 contains
   subroutine square(i) bind(C)
     integer(c_long), value :: i
-    squares(i) = i * i
+    integer(c_long), pointer :: of_thread(:)
+    type(c_ptr) :: block
+    block = nth_isomalloc(2 * c_sizeof(i))
+    if (.not. c_associated(block)) error stop 'nth_isomalloc'
+    if (nth_isousable_size(block) < 2 * c_sizeof(i)) error stop 'nth_isousable_size'
+    call c_f_pointer(block, of_thread, [2])
+    of_thread = i
+    squares(i) = product(of_thread)
+    call nth_isofree(block)
   end subroutine
 
   subroutine root(threads) bind(C)
