@@ -211,6 +211,10 @@ inline std::size_t large_bytes(chunk *k) noexcept {
 
 // ---- heap.cpp ----
 
+// What both ways of freeing look at first: foreign, freed, or, when blocks are checked, overrun; none: the block may be
+// freed, and has been spoiled.
+heap_error prepare_free(std::uintptr_t address, chunk *&k, block_place &p) noexcept;
+
 // Blocks that are checked, large ones, and what is no block; in a chunk of the heap's own.
 heap_error release_slowly(heap *mine, std::uintptr_t address) noexcept;
 

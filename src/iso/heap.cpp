@@ -115,14 +115,12 @@ std::size_t whole_bytes(std::uintptr_t address, chunk *&k, block_place &p) noexc
   return chunk_of(address) == k && p.exact ? facts[p.in.size_class()].size : 0;
 }
 
-heap_error release_slowly(heap *mine, std::uintptr_t address) noexcept {
-  chunk *k = nullptr;
-  block_place p{};
+heap_error prepare_free(std::uintptr_t address, chunk *&k, block_place &p) noexcept {
   const std::size_t bytes = whole_bytes(address, k, p);
   if (bytes == 0)
     return heap_error::foreign;
-  run *r = run_at(k, p.in.begin());
-  if (k->kind == chunk_kind::small ? is_free(r, p) : k->remote_runs.load(std::memory_order_relaxed) != 0)
+  if (k->kind == chunk_kind::small ? is_free(run_at(k, p.in.begin()), p)
+                                   : k->remote_runs.load(std::memory_order_relaxed) != 0)
     return heap_error::freed;
   if (checking) {
     const std::size_t size = sealed_size(address, bytes);
@@ -130,10 +128,19 @@ heap_error release_slowly(heap *mine, std::uintptr_t address) noexcept {
       return heap_error::overrun;
     spoil(address, size);
   }
+  return heap_error::none;
+}
+
+heap_error release_slowly(heap *mine, std::uintptr_t address) noexcept {
+  chunk *k = nullptr;
+  block_place p{};
+  if (const heap_error why = prepare_free(address, k, p); why != heap_error::none)
+    return why;
   if (k->kind == chunk_kind::large) {
     release_large(mine, k);
     return heap_error::none;
   }
+  run *r = run_at(k, p.in.begin());
   const std::uint64_t old = r->free.load(std::memory_order_relaxed);
   const std::uint64_t now = old | std::uint64_t{1} << p.index;
   r->free.store(now, std::memory_order_relaxed);

@@ -32,22 +32,12 @@ bool tell(heap *h, chunk *k, std::uint64_t bit) noexcept {
 heap_error release_visited(heap *owner, std::uintptr_t address) noexcept {
   chunk *k = nullptr;
   block_place p{};
-  const std::size_t bytes = whole_bytes(address, k, p);
-  if (bytes == 0)
-    return heap_error::foreign;
-  const bool small = k->kind == chunk_kind::small;
-  run *r = run_at(k, p.in.begin());
   // Of two frees at one time that have both come here, the second is found below.
-  if (small ? is_free(r, p) : k->remote_runs.load(std::memory_order_relaxed) != 0)
-    return heap_error::freed;
-  if (checking) {
-    const std::size_t size = sealed_size(address, bytes);
-    if (size == SIZE_MAX)
-      return heap_error::overrun;
-    spoil(address, size);
-  }
-  if (!small)
+  if (const heap_error why = prepare_free(address, k, p); why != heap_error::none)
+    return why;
+  if (k->kind == chunk_kind::large)
     return tell(owner, k, 1) ? heap_error::none : heap_error::freed;
+  run *r = run_at(k, p.in.begin());
   const std::uint64_t bit = std::uint64_t{1} << p.index;
   const std::uint64_t old = r->remote.fetch_or(bit, std::memory_order_acq_rel);
   if ((old & bit) != 0)
