@@ -37,7 +37,7 @@ namespace {
 constexpr std::size_t kernel_stack_bytes = std::size_t{256} << 10;
 
 // Not one of its frames may have a canary: it changes here.
-[[gnu::optimize("no-stack-protector")]] void *worker_main(void *argument) {
+__attribute__((no_stack_protector)) void *worker_main(void *argument) {
   auto *w = static_cast<worker *>(argument);
   nth_tls_worker = w;
   nth_tls_fork = &w->fork;
