@@ -146,6 +146,7 @@ int main(int argc, char **argv) {
 """
 )
 compiler = cxx_compiler
+flags = ["-std=c++20", *flags]
 expect("a C++ program", run((2, {}, [build("cxx", source, "-static-libstdc++")])), True, "up")
 expect(
     "the C++ library shared",
