@@ -55,7 +55,8 @@ negotiation_numbers count_purchases() noexcept {
 
 taking regroup() noexcept {
   purchase p;
-  wait_for(p, true);
+  with_transport([&] { the_negotiator.want_regrouping(p); });
+  wait_until(true, [&] { return p.done.load(std::memory_order_acquire); });
   return p.result;
 }
 

@@ -21,6 +21,10 @@ public:
   void close() noexcept;
 
   std::size_t index(std::uintptr_t address) const noexcept { return (address - base) / chunk_bytes; }
+  // Of the chunk with the block's header: that of a block at a chunk's begin is one chunk below.
+  std::size_t index_of_block(std::uintptr_t address) const noexcept {
+    return index(address) - (address % chunk_bytes == 0 ? 1 : 0);
+  }
   bool holds(std::size_t index) const noexcept { return index < chunks; }
 
   // By the heap's thread: for chunks of other heaps the answer may be old.

@@ -45,7 +45,6 @@ void close_heaps() noexcept;
 heap *make_heap(nth_desc *owner, bool may_suspend, heap_error &why) noexcept;
 // Its blocks are gone; its slots belong to this rank.
 void end_heap(heap *h) noexcept;
-nth_desc *owner_of(const heap *h) noexcept;
 
 // size > 0; alignment a power of two. Null: `why`.
 void *allocate(heap *h, std::size_t size, std::size_t alignment, bool may_suspend, heap_error &why) noexcept;

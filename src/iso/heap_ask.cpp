@@ -8,9 +8,7 @@ namespace {
 // Looks at the block of an address, whoever's it is; then(owner, chunk, place, its bytes) while nobody takes it away.
 template <class F>
 heap_error look(std::uintptr_t address, F then) noexcept {
-  std::size_t index = the_owners.index(address);
-  if (address % chunk_bytes == 0)
-    --index;
+  const std::size_t index = the_owners.index_of_block(address);
   if (!the_owners.holds(index))
     return heap_error::foreign;
   const chunk_owners::visit visit(the_owners, index);

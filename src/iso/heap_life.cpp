@@ -50,8 +50,6 @@ heap *make_heap(nth_desc *owner, bool may_suspend, heap_error &why) noexcept {
   return h;
 }
 
-nth_desc *owner_of(const heap *h) noexcept { return h->owner; }
-
 void end_heap(heap *h) noexcept {
   for_each_chunk(h, [](chunk *k) { the_owners.clear(k); });
   // The lists lie in what is given: slots that are cut into chunks are kept in mind by their first chunk alone.

@@ -73,10 +73,7 @@ void drain_run(heap *h, chunk *k, unsigned begin) noexcept {
 } // namespace
 
 heap_error release_elsewhere(heap *mine, std::uintptr_t address) noexcept {
-  std::size_t index = the_owners.index(address);
-  // The header of a block at a chunk's begin is one chunk below.
-  if (address % chunk_bytes == 0)
-    --index;
+  const std::size_t index = the_owners.index_of_block(address);
   if (!the_owners.holds(index))
     return heap_error::foreign;
   {
